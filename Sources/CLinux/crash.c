@@ -94,9 +94,9 @@ static size_t noted_frame(void) {
 }
 
 static void on_crash(int number) {
-    static atomic_flag is_told = ATOMIC_FLAG_INIT;
+    static atomic_flag is_sent = ATOMIC_FLAG_INIT;
     signal(number, SIG_DFL);
-    if (!atomic_flag_test_and_set(&is_told)) {
+    if (!atomic_flag_test_and_set(&is_sent)) {
         size_t index = noted_frame();
         /* A note whose `size` is 0 is for all code that has no note. */
         for (size_t i = 0; i < note_count && index == note_count; i++)

@@ -24,12 +24,12 @@ extension ControlService {
                 name: call.name, description: call.description,
                 outputs: call.outputs.map { OwnRecipe.Output(name: $0.name, chain: $0.chain, naming: $0.naming) })
             daemon.save(recipe) { answer in
-                Self.tell(answer, request, "saved", call.name) { Call.SaveRecipe.Reply(problems: $0) }
+                Self.answer(answer, request, "saved", call.name) { Call.SaveRecipe.Reply(problems: $0) }
             }
         }
         onOwners(Call.RemoveRecipe.self) { [self] call, request in
             daemon.remove(recipe: call.name) { answer in
-                Self.tell(answer, request, "removed", call.name) { Call.RemoveRecipe.Reply(problems: $0) }
+                Self.answer(answer, request, "removed", call.name) { Call.RemoveRecipe.Reply(problems: $0) }
             }
         }
         onOwners(Call.Reload.self) { [self] call, request in
@@ -46,7 +46,7 @@ extension ControlService {
 }
 
 extension ControlService {
-    private static func tell(
+    private static func answer(
         _ answer: Result<[Problem], CommandRefusal>, _ request: ControlRequest, _ change: String, _ recipe: String,
         _ reply: ([Control.Problem]) -> some Codable & Sendable
     ) {

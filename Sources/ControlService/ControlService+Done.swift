@@ -39,7 +39,7 @@ extension ControlService {
         let isAsking = call.check ?? false
         daemon.checkGoal(call.to) { [self] goal, refusal in
             if let refusal { return request.fail(ControlError.badValue(refusal)) }
-            if !isAsking { tell("undo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
+            if !isAsking { log("undo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
             daemon.undo(choice, to: goal, asking: isAsking) { outcome in
                 if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
                 request.reply(
@@ -52,7 +52,7 @@ extension ControlService {
     private func redo(_ call: Call.Redo, _ request: ControlRequest) {
         unlessAsking(call.check, request) { [self] in
             let choice = try choice(of: call)
-            if call.check != true { tell("redo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
+            if call.check != true { log("redo", call.ids, call.batch, call.recipe, by: request.connection.peer) }
             daemon.redo(choice, asking: call.check ?? false) { [self] outcome in
                 if let error = outcome.unread { return request.fail(ControlError.unread(error)) }
                 answer(call, outcome, request)
@@ -60,7 +60,7 @@ extension ControlService {
         }
     }
 
-    private func tell(_ what: String, _ ids: [Int], _ batch: Int?, _ recipe: String?, by peer: String) {
+    private func log(_ what: String, _ ids: [Int], _ batch: Int?, _ recipe: String?, by peer: String) {
         let parts = [
             ids.isEmpty ? nil : ids.count == 1 ? "job \(ids[0])" : "\(ids.count) jobs", batch.map { "batch \($0)" },
             recipe.map { "'\($0)'" },

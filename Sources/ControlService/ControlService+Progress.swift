@@ -83,7 +83,7 @@ final class ProgressWatchers {
 /// client.
 final class ProgressWatcher: Sendable {
     private struct State {
-        var told: Result<Call.Progress.Reply, ControlError>?
+        var unsent: Result<Call.Progress.Reply, ControlError>?
         var isTaken = true
         var isWanted = true
     }
@@ -102,8 +102,8 @@ final class ProgressWatcher: Sendable {
 
     func tell(_ news: Result<Call.Progress.Reply, ControlError>) {
         let isNews = state.withLock { state in
-            if case .success(let old)? = state.told, case .success(let new) = news, old == new { return false }
-            (state.told, state.isTaken) = (news, false)
+            if case .success(let old)? = state.unsent, case .success(let new) = news, old == new { return false }
+            (state.unsent, state.isTaken) = (news, false)
             if isLast(news) { state.isWanted = false }
             return true
         }
@@ -112,14 +112,14 @@ final class ProgressWatcher: Sendable {
 
     /// Called on the server's queue.
     func next() -> ControlConnection.Step {
-        let told = state.withLock { state in
+        let unsent = state.withLock { state in
             defer { state.isTaken = true }
-            return state.isTaken ? nil : state.told
+            return state.isTaken ? nil : state.unsent
         }
-        switch told {
+        switch unsent {
         case nil: return .nothing
         case .failure(let error)?: return .last(ControlRequest.frame(error))
-        case .success(let reply)? where isLast(told):
+        case .success(let reply)? where isLast(unsent):
             return .last(ControlRequest.frame(reply, continues: false))
         case .success(let reply)?: return .frame(ControlRequest.frame(reply, continues: true))
         }

@@ -110,7 +110,7 @@ private final class Endings: Sendable {
         var isOver = false
         var isWanted = true
         var delay: String?
-        var isDelayTold = true
+        var isDelaySent = true
 
         /// Returns the next unsent jobs, at most `most`. Sent jobs are removed in large blocks, because a removal moves
         /// all jobs that follow in the array.
@@ -134,7 +134,7 @@ private final class Endings: Sendable {
     func append(_ over: [JobEnd]) { state.withLock { $0.ended += over } }
 
     /// Sets the reason why the remaining jobs are delayed; nil if nothing delays them.
-    func tell(_ delay: String?) { state.withLock { ($0.delay, $0.isDelayTold) = (delay, false) } }
+    func tell(_ delay: String?) { state.withLock { ($0.delay, $0.isDelaySent) = (delay, false) } }
 
     func end() { state.withLock { $0.isOver = true } }
 
@@ -147,8 +147,8 @@ private final class Endings: Sendable {
 
     func next(_ daemon: any DaemonInterface) -> ControlConnection.Step {
         let (page, isOver, delay, isNews) = state.withLock { state in
-            defer { state.isDelayTold = true }
-            return (state.take(Self.page), state.isOver, state.delay, !state.isDelayTold)
+            defer { state.isDelaySent = true }
+            return (state.take(Self.page), state.isOver, state.delay, !state.isDelaySent)
         }
         guard !page.isEmpty else {
             if isOver { return .last(ControlRequest.frame(Call.Wait.Reply(jobs: []), continues: false)) }

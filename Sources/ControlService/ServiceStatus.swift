@@ -14,7 +14,7 @@ package final class ServiceStatus {
     private let service: ControlService
     private let isDue = Atomic(false)
     private var latest: DispatchTime?
-    private var told = ""
+    private var reported = ""
     /// The number of jobs that failed today. This `count` stays valid while the number of all failed jobs is `all` and
     /// the last midnight is `since`.
     private var failed = (all: 0, since: 0.0, count: 0)
@@ -49,14 +49,14 @@ package final class ServiceStatus {
                 if let count { failed = (all, midnight, count) }
             }
             let line = StatusLine.text(service.shown(daemon.withReasons(status)), failedToday: failed.count)
-            Coordination.async { [failed] in self.tell(line, failed) }
+            Coordination.async { [failed] in self.notify(line, failed) }
         }
     }
 
-    private func tell(_ line: String, _ failed: (all: Int, since: Double, count: Int)) {
+    private func notify(_ line: String, _ failed: (all: Int, since: Double, count: Int)) {
         self.failed = failed
-        guard line != told else { return }
-        told = line
-        ServiceManager.tell("STATUS=\(line)")
+        guard line != reported else { return }
+        reported = line
+        ServiceManager.notify("STATUS=\(line)")
     }
 }

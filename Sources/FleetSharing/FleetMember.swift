@@ -170,7 +170,7 @@ package final class FleetMember: FleetPoolDelegate {
         let outcomes = Mutex<[String: NodeOutcome]>([:])
         for node in nodes {
             group.enter()
-            tell(node, command, by: peer) { outcome in
+            send(node, command, by: peer) { outcome in
                 outcomes.withLock { $0[node] = outcome }
                 group.leave()
             }
@@ -181,7 +181,7 @@ package final class FleetMember: FleetPoolDelegate {
         }
     }
 
-    private func tell(_ node: String, _ command: NodeCommand, by peer: String, done: @escaping Done<NodeOutcome>) {
+    private func send(_ node: String, _ command: NodeCommand, by peer: String, done: @escaping Done<NodeOutcome>) {
         guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
         guard let delegate else { return done(.silent) }
         delegate.execute(command, by: peer) { result in

@@ -86,7 +86,7 @@ final class GuestPicture {
                 case .failure(.transfer(let failure))
                 where (failure.resume != nil || failure.kind == .changed) && tries <= retries:
                     download(url, most: most, into: file, failure.resume, tries: tries + 1)
-                case .failure(let reason): tell(reason)
+                case .failure(let reason): reportFailure(reason)
                 }
             }
         }
@@ -104,7 +104,7 @@ final class GuestPicture {
         render()
     }
 
-    private func tell(_ reason: FetchTask.Failure) {
+    private func reportFailure(_ reason: FetchTask.Failure) {
         guard let known = JobFailure(reason), known.class != .room else {
             return fleet.refuse(id, because: JobFailure(reason)?.message ?? "the node stops")
         }
@@ -122,7 +122,7 @@ final class GuestPicture {
                 reports: .init(
                     opened: { header in Coordination.assumeIsolated { [self] in self.header = header } },
                     progress: { done, total in
-                        Coordination.assumeIsolated { [self] in fleet.tell(id, done: done, of: total) }
+                        Coordination.assumeIsolated { [self] in fleet.sendProgress(id, done: done, of: total) }
                     }),
                 done: { result in Coordination.assumeIsolated { [self] in ended(result, targets) } })
             (self.task, sources) = (task, [])
@@ -150,13 +150,13 @@ final class GuestPicture {
             guard let header else { return fleet.refuse(id, because: "the worker has not reported its header") }
             fleet.rendered(id, header, outputs, of: downloaded, in: targets)
         case .failure(let failure):
-            tell(failure)
+            reportFailure(failure)
         }
     }
 
     /// Reports a failure to the origin if the failure would occur on every node. If this node caused it, refuses the
     /// picture instead, so that the origin may ask another node.
-    private func tell(_ failure: RenderTask.Failure) {
+    private func reportFailure(_ failure: RenderTask.Failure) {
         switch (failure, JobFailure(failure, atTry: 1)) {
         case (.picture(let known), _) where known.class == .input: fleet.failed(id, known)
         case (.timedOut, let known?), (.workerLost, let known?), (.confined, let known?):

@@ -20,8 +20,8 @@ final class FleetSession {
     private let incoming: IncomingCommands
     /// Why this node is not connected to any server, or what is wrong with the connection.
     private var problem: String?
-    private var told: (server: String?, problem: String?)?
-    private var toldNodes: [String: Nodes.Told] = [:]
+    private var reported: (server: String?, problem: String?)?
+    private var reportedNodes: [String: Nodes.Report] = [:]
     private var solitude = IsolationTimer()
 
     nonisolated init(_ supervisor: SupervisorChannel) {
@@ -52,7 +52,7 @@ final class FleetSession {
         case .progress(let id, let done, let total): guests?.progress(id, done, total)
         case .rendered(let id, let header, let outputs, let file): guests?.rendered(id, header, outputs, file, files)
         case .failed(let id, let failure): guests?.failed(id, failure)
-        case .command(let id, let command, let node): outgoing.tell(node, command, id, by: membership?.name)
+        case .command(let id, let command, let node): outgoing.send(node, command, id, by: membership?.name)
         case .obeyed(let id, let report): incoming.obeyed(id, report)
         // The pong is sent from the coordination queue, which proves that this process still executes orders.
         case .ping: supervisor.send(.pong)
@@ -66,14 +66,14 @@ final class FleetSession {
         guard self.membership == nil else { return supervisor.say("it has joined a fleet already") }
         guard NodeName.isOne(membership.name), membership.patienceMilliseconds > 0 else {
             problem = "\(membership.name) is not a node's name: small letters, digits and hyphens, at most 40"
-            return tell()
+            return reportLine()
         }
         let credentials: Credentials?
         do {
             credentials = try Credentials(files)
         } catch {
             problem = "the credentials can't be read: \(error)"
-            return tell()
+            return reportLine()
         }
         self.membership = membership
         let loans = Loans(supervisor, membership, lines) { [weak self] freed in
@@ -111,7 +111,7 @@ final class FleetSession {
                 problem = "\(error)"
             }
         }
-        tell()
+        reportLine()
     }
 
     private func listen(on line: Line) throws {
@@ -131,9 +131,9 @@ final class FleetSession {
     private func beat() {
         say()
         offers?.nodes.forget()
-        for name in Set(toldNodes.keys).union(offers?.nodes.names ?? []) { tell(of: name) }
+        for name in Set(reportedNodes.keys).union(offers?.nodes.names ?? []) { reportNode(of: name) }
         if solitude.isTooLong { connector?.tryNext() }
-        tell()
+        reportLine()
         Coordination.after(offers?.nodes.pause ?? .seconds(2)) { [weak self] in self?.beat() }
     }
 
@@ -154,8 +154,8 @@ final class FleetSession {
         // Answers a new node at once, so that it need not wait for this node's next announcement.
         if isNew, answering { publish { Subject.presence(of: $0, to: presence.node.name) } }
         offers.look()
-        tell(of: presence.node.name)
-        tell()
+        reportNode(of: presence.node.name)
+        reportLine()
     }
 
     private func say() { publish { Subject.presence(of: $0) } }
@@ -183,18 +183,18 @@ final class FleetSession {
         try? line.publish(Array(bytes), to: subject(membership.name))
     }
 
-    private func tell() {
+    private func reportLine() {
         let twin = offers?.nodes.hasTwin == true ? membership.map { Self.twin($0.name) } : nil
         let now = ((lines.current?.server).map(Connector.shown), problem ?? twin ?? offers?.problem)
-        guard told.map({ $0 != now }) ?? true else { return }
-        told = now
+        guard reported.map({ $0 != now }) ?? true else { return }
+        reported = now
         supervisor.send(.line(server: now.0, problem: now.1))
     }
 
-    private func tell(of name: String) {
+    private func reportNode(of name: String) {
         let now = offers?.nodes[name]
-        guard toldNodes[name] != now else { return }
-        toldNodes[name] = now
+        guard reportedNodes[name] != now else { return }
+        reportedNodes[name] = now
         if let now {
             supervisor.send(.node(now.node, isSilent: now.isSilent))
         } else {

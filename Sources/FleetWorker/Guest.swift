@@ -80,7 +80,7 @@ final class Guest: Sendable {
             work(ifNotWanted: .delivered) {
                 guard files.count == picture.outputs.count else { throw GuestEnd.failed }
                 try send(header, outputs, file, files)
-                settle(.delivered)
+                end(.delivered)
             }
         }
     }
@@ -91,7 +91,7 @@ final class Guest: Sendable {
         queue.async { [self] in
             work(ifNotWanted: .delivered) {
                 try say(failure)
-                settle(.delivered)
+                end(.delivered)
             }
         }
     }
@@ -119,7 +119,7 @@ final class Guest: Sendable {
         do {
             try body()
         } catch GuestEnd.notWanted {
-            settle(end)
+            end(end)
         } catch {
             giveBack(because: nil)
             ended(self, .withdrawn)
@@ -127,7 +127,7 @@ final class Guest: Sendable {
     }
 
     /// Ends the attempt and calls `ended`, but does not inform the origin.
-    private func settle(_ end: End) {
+    private func end(_ end: End) {
         isVoid()
         ended(self, end)
     }

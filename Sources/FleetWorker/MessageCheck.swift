@@ -73,12 +73,12 @@ enum MessageCheck {
 
     /// The node's failure, made printable and truncated.
     static func printable(_ failure: WorkerFailure, by node: String) -> WorkerFailure {
-        var told = failure
-        told.stage = shown(failure.stage, 64)
-        told.message = "\(shown(failure.message, 2000)) (on the node \(node))"
-        told.advice = failure.advice.map { shown($0, 1000) }
-        told.filter = failure.filter.map { shown($0, 64) }
-        return told
+        var printed = failure
+        printed.stage = shown(failure.stage, 64)
+        printed.message = "\(shown(failure.message, 2000)) (on the node \(node))"
+        printed.advice = failure.advice.map { shown($0, 1000) }
+        printed.filter = failure.filter.map { shown($0, 64) }
+        return printed
     }
 
     /// A node's reason for refusing, made printable and truncated.

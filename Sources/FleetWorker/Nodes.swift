@@ -4,7 +4,7 @@ import WorkerProtocol
 
 /// The other nodes as they describe themselves, and an estimate of the free places on each.
 struct Nodes {
-    struct Told: Hashable {
+    struct Report: Hashable {
         var node: FleetNode
         var isSilent: Bool
     }
@@ -33,7 +33,7 @@ struct Nodes {
     private static let longest = 64 << 10
 
     /// A node, and whether it has been silent lately.
-    subscript(name: String) -> Told? { heard[name].map { Told(node: $0.node, isSilent: !isPresent($0)) } }
+    subscript(name: String) -> Report? { heard[name].map { Report(node: $0.node, isSilent: !isPresent($0)) } }
 
     var names: [String] { Array(heard.keys) }
 
@@ -87,7 +87,7 @@ struct Nodes {
     /// Maximum full nodes that this origin notifies in one round that it is waiting: a tenth of all full nodes. A round
     /// takes half a second, and a node remembers the message for 5 seconds. So most full nodes have the origin in their
     /// queue.
-    var mostTold: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
+    var mostNotified: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
 
     func hasRoom(for picture: LentPicture, of version: String, without others: Set<String>) -> Bool {
         heard.contains { $1.free > 0 && isAble($1, picture, version) && !others.contains($0) }

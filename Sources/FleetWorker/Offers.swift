@@ -85,14 +85,14 @@ final class Offers {
             hasAppointment = false
             look()
             guard let line = lines.current else { return }
-            var told: Set<String> = []
-            for lent in loans.all where told.count < nodes.mostTold {
+            var notified: Set<String> = []
+            for lent in loans.all where notified.count < nodes.mostNotified {
                 guard let search = lent.search,
                     let node = nodes.chooseFull(
                         for: lent.picture, of: Release.version,
-                        where: { search.mayAsk($0) && !told.contains($0) })
+                        where: { search.mayAsk($0) && !notified.contains($0) })
                 else { continue }
-                told.insert(node)
+                notified.insert(node)
                 try? line.publish(to: Subject.waits(at: node, by: loans.name))
             }
         }

@@ -43,7 +43,7 @@ final class OutgoingCommands {
         (self.supervisor, self.lines) = (supervisor, lines)
     }
 
-    func tell(_ node: String, _ command: NodeCommand, _ id: Int, by name: String?) {
+    func send(_ node: String, _ command: NodeCommand, _ id: Int, by name: String?) {
         let token = Token.made()
         guard let name, let bytes = try? JSONEncoder().encode(Commanded(token: token, command: command)) else {
             supervisor.send(.answered(id, nil))

@@ -43,7 +43,7 @@ final class Gallery {
         }
         let places = listeners.all.map(\.name).joined(separator: " and ")
         Log.notice("pipelined-gallery \(Release.version) serves the daemon at \(control.path): at \(places)")
-        ServiceManager.tell("READY=1", "STATUS=serving at \(places)")
+        ServiceManager.notify("READY=1", "STATUS=serving at \(places)")
     }
 
     func run() -> Never { dispatchMain() }

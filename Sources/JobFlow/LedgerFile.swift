@@ -13,11 +13,11 @@ package enum LedgerFile {
         do {
             return try Ledger(path: places.ledger) {
                 // This also covers a file with only a header: its rows were in a write-ahead log, which is lost.
-                if hadLedger { try tell("the ledger \(places.ledger) is missing or empty", places) }
+                if hadLedger { try writeNote("the ledger \(places.ledger) is missing or empty", places) }
             }
         } catch let error as LedgerError where error.isDamage {
             try setAside(places)
-            return try Ledger(path: places.ledger) { try tell("the ledger is damaged: \(error.message)", places) }
+            return try Ledger(path: places.ledger) { try writeNote("the ledger is damaged: \(error.message)", places) }
         }
     }
 
@@ -74,7 +74,7 @@ package enum LedgerFile {
 
     /// Writes the note about a lost ledger before a new ledger exists, so that an interrupted start detects the loss
     /// again.
-    private static func tell(_ what: String, _ places: Places) throws {
+    private static func writeNote(_ what: String, _ places: Places) throws {
         let line = "\(what), and a new one is begun (\(Timestamp.dated(Timestamp.now())))"
         let lost = try lostLedgers(places)
         let remains =

@@ -163,14 +163,14 @@ extension JobFilter {
     /// The conditions for the states. They must be disjoint: if a job met two of them, UNION ALL would return it twice.
     private var stateConditions: [SQL] {
         guard !states.isEmpty else { return [""] }
-        let held = FirstQueue.allCases.filter(held.contains)
+        let stopped = FirstQueue.allCases.filter(stoppedQueues.contains)
         var conditions: [SQL] = JobState.allCases.filter { $0 != .queued && states.contains($0) }
             .map { "state = \(literal: $0) AND " }
         switch (states.contains(.queued), states.contains(.waiting)) {
         case (true, true): conditions.append("state = 'queued' AND ")
-        case (true, false) where held.count < FirstQueue.allCases.count:
-            conditions.append(held.reduce("state = 'queued' AND ") { "\($0)NOT (\($1.condition)) AND " })
-        case (false, true): conditions += held.map { "state = 'queued' AND \($0.condition) AND " }
+        case (true, false) where stopped.count < FirstQueue.allCases.count:
+            conditions.append(stopped.reduce("state = 'queued' AND ") { "\($0)NOT (\($1.condition)) AND " })
+        case (false, true): conditions += stopped.map { "state = 'queued' AND \($0.condition) AND " }
         default: break
         }
         return conditions.isEmpty ? ["0 AND "] : conditions

@@ -7,14 +7,17 @@ package struct JobChoice: Sendable {
     package var recipe: String?
     package var states: [JobState]?
     /// Paused queues. Their queued jobs are shown as waiting, so they are selected in addition to the jobs in `states`.
-    package var held: [FirstQueue]
+    package var stoppedQueues: [FirstQueue]
     /// The user and the action, for the jobs' events.
     package var cause: String?
 
     package init(
-        ids: [Int]? = nil, batch: Int? = nil, recipe: String? = nil, states: [JobState]? = nil, held: [FirstQueue] = []
+        ids: [Int]? = nil, batch: Int? = nil, recipe: String? = nil, states: [JobState]? = nil,
+        stoppedQueues: [FirstQueue] = []
     ) {
-        (self.ids, self.batch, self.recipe, self.states, self.held) = (ids, batch, recipe, states, held)
+        (self.ids, self.batch, self.recipe, self.states, self.stoppedQueues) = (
+            ids, batch, recipe, states, stoppedQueues
+        )
     }
 
     package func speaks(of job: JobRecord) -> Bool {
@@ -24,6 +27,6 @@ package struct JobChoice: Sendable {
 
     private func isOfState(_ job: JobRecord) -> Bool {
         guard let states else { return true }
-        return states.contains(job.state) || (job.state == .queued && held.contains(job.entry))
+        return states.contains(job.state) || (job.state == .queued && stoppedQueues.contains(job.entry))
     }
 }

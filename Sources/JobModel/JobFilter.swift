@@ -4,7 +4,7 @@ package import PipelineModel
 package struct JobFilter: Sendable {
     package var states: [JobState]
     /// Paused queues. Their queued jobs count as waiting.
-    package var held: [FirstQueue] = []
+    package var stoppedQueues: [FirstQueue] = []
     package var recipe: String?
     package var batch: Int?
     /// The earliest end time of the jobs, or the earliest creation time if a job has not ended.

@@ -64,7 +64,7 @@ final class Daemon: Sendable {
             CrashPause.end(places)
             exit(ExitStatus.done.rawValue)
         }
-        ServiceManager.tell("STATUS=reading plugins and configuration")
+        ServiceManager.notify("STATUS=reading plugins and configuration")
         let plugins = PluginGenerations(folder: places.pluginCopies, sources: places.plugins)
         let fleet = Coordination.sync { FleetPool { Places.fleetWorker } }
         let (pool, hello, accept) = try LedgerReserve.writing(places) {
@@ -104,7 +104,7 @@ final class Daemon: Sendable {
             path: places.socket, lookPath: places.lookSocket, passed: passed, service: service)
         let status = ServiceStatus(of: service)
         (self.service, self.status) = (service, status)
-        watchdog = Watchdog(try Self.stations(owners.queues, server)) { ServiceManager.tell("WATCHDOG=1") }
+        watchdog = Watchdog(try Self.stations(owners.queues, server)) { ServiceManager.notify("WATCHDOG=1") }
         Coordination.sync { owners.delegate = self }
         ledger.connect(follower: self)
     }
@@ -161,16 +161,16 @@ final class Daemon: Sendable {
         owners.whenOpen { [self] in
             // Reports readiness on the main queue, after that queue has activated the signal sources: a program that
             // reads the log line may send a signal at once.
-            DispatchQueue.main.async { self.tellReady() }
+            DispatchQueue.main.async { self.notifyReady() }
         }
         dispatchMain()
     }
 
-    private func tellReady() {
+    private func notifyReady() {
         Log.notice(
             "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
                 + "`pipectl\(places.words) status` shows them")
-        ServiceManager.tell("READY=1")
+        ServiceManager.notify("READY=1")
         Coordination.async { self.owners.statusChanged() }
     }
 
@@ -195,7 +195,7 @@ final class Daemon: Sendable {
                 }
                 askedAt.withLock { $0 = .now() }
                 Log.notice("stopping; a second signal stops at once")
-                ServiceManager.tellStopping(within: stopTime)
+                ServiceManager.notifyStopping(within: stopTime)
                 owners.stop { [self] in
                     owners.hooks.stop(within: owners.configuration.settings.drainTimeout) { [self] in
                         server.stop { [self] in

@@ -58,7 +58,7 @@ do {
 } catch let error as StartError {
     let lines = error.description.split(separator: "\n").map(String.init)
     for line in lines { Log.refusal(line) }
-    if let first = lines.first { ServiceManager.tell("STATUS=\(first)") }
+    if let first = lines.first { ServiceManager.notify("STATUS=\(first)") }
     exit(error.status.rawValue)
 } catch {
     Log.refusal("\(error)")

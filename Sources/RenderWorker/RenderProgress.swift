@@ -13,8 +13,8 @@ final class RenderProgress: Sendable {
         var over = 0.0
         /// Work of the encoder after the last pixel of the current evaluation.
         var encoding = 0.0
-        var toldAt = ContinuousClock.now
-        var told: Int64 = 0
+        var reportedAt = ContinuousClock.now
+        var reported: Int64 = 0
         var isFollowing = false
     }
 
@@ -83,11 +83,11 @@ final class RenderProgress: Sendable {
             // If the encoder will now work for longer than a beat without a report, don't wait for the interval to
             // pass.
             let isLast = fraction >= 1 && time * state.encoding >= Self.beat
-            guard state.pixels > 0, isLast || now - state.toldAt >= Self.beat else { return nil }
+            guard state.pixels > 0, isLast || now - state.reportedAt >= Self.beat else { return nil }
             let part = (state.over + fraction) / state.work
             let done = Int64(Double(state.pixels) * min(1, part))
-            guard done > state.told else { return nil }
-            (state.toldAt, state.told) = (now, done)
+            guard done > state.reported else { return nil }
+            (state.reportedAt, state.reported) = (now, done)
             return (done, state.pixels)
         }
         if let news { tell(news.done, news.total) }

@@ -337,7 +337,7 @@ package final class FleetPool {
         delegate?.left(id)
     }
 
-    package func tell(_ id: Int, done: Int64, of total: Int64) {
+    package func sendProgress(_ id: Int, done: Int64, of total: Int64) {
         process?.send(FleetOrder.progress(id, done: done, total: total))
     }
 

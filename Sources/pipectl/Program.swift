@@ -21,7 +21,7 @@ enum Program {
             let json = words.prefix { $0 != "--" }.contains(where: Option.json.isCalled)
             if let verdict = Verdict(failure, of: words) {
                 let output = Output(color: .never)
-                if let code = try? output.tell(verdict, json: json), (try? output.flush()) != nil { return code }
+                if let code = try? output.print(verdict, json: json), (try? output.flush()) != nil { return code }
             }
             report(failure, json: json)
             return failure.code
@@ -31,17 +31,17 @@ enum Program {
     /// Reports a failure on standard error.
     static func report(_ failure: Failure, json: Bool) {
         let lines = "pipectl: \(failure.message)".split(separator: "\n", omittingEmptySubsequences: false)
-        tell(failure, lines.map(String.init), json: json)
+        printError(failure, lines.map(String.init), json: json)
     }
 
     /// Writes a remark to standard error, in words or as JSON.
     static func say(_ said: some Encodable, _ words: String, json: Bool) {
-        tell(said, ["pipectl: \(words)"], json: json)
+        printError(said, ["pipectl: \(words)"], json: json)
     }
 
     /// Writes to standard error, as JSON or as lines. On a terminal, fits the lines to its width. Makes untrusted text
     /// in the lines printable, so that it can't control the terminal.
-    static func tell(_ said: some Encodable, _ lines: [String], json: Bool) {
+    static func printError(_ said: some Encodable, _ lines: [String], json: Bool) {
         if json, let line = try? JSONText.line(said) { return put(line) }
         let lines = lines.map { Text($0) }
         let width = Terminal.isTerminal(STDERR_FILENO) ? Terminal.columns(STDERR_FILENO) : nil

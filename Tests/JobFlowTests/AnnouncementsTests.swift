@@ -21,7 +21,7 @@ struct AnnouncementsTests {
         for job in jobs { fixture.ledger.record(job) }
         #expect(fixture.ledger.flush(seconds: 30))
         return Coordination.sync {
-            fixture.owners.jobs.hold()
+            fixture.owners.jobs.suspendFilling()
             fixture.owners.jobs.begin(with: [.waiting: 2])
             return fixture.owners.runner
         }

@@ -56,10 +56,10 @@ struct OwnerTests {
             #expect(fixture.insert((1...20).map { fixture.job($0, priority: $0 == 20 ? .high : .normal) }))
             Coordination.sync {
                 let window = fixture.owners.jobs
-                window.hold()
+                window.suspendFilling()
                 window.fill()
                 #expect(window.isEmpty)
-                window.goOn()
+                window.resumeFilling()
                 #expect(Set(window.ids) == Set(1...7).union([20]))
                 let first = window[1]
                 #expect(first.map(fixture.owners.runner.takeBack) == true)
@@ -86,10 +86,10 @@ struct OwnerTests {
             Coordination.sync {
                 let window = fixture.owners.jobs
                 window.fill()
-                window.hold()
+                window.suspendFilling()
                 window.fill(inserted: [fixture.job(1)])
                 #expect(window.isEmpty)
-                window.goOn(arrived: nil)
+                window.resumeFilling(arrived: nil)
                 window.fill(inserted: (1...6).map { fixture.job($0) } + [fixture.job(7, .cancelled)])
                 window.fill(inserted: [fixture.job(6)])
                 #expect(Set(window.ids) == Set(1...6))
@@ -208,7 +208,7 @@ struct OwnerTests {
             #expect(fixture.insert(waiting + [fixture.job(3)]))
             Coordination.sync {
                 fixture.owners.jobs.begin(after: (3, 3, 0))
-                fixture.owners.jobs.hold()
+                fixture.owners.jobs.suspendFilling()
                 fixture.owners.jobs.queueDue()
             }
             await fixture.settle()

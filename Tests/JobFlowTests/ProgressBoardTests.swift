@@ -80,7 +80,7 @@ struct ProgressBoardTests {
             Coordination.sync {
                 fixture.owners.jobs.fill()
                 // Stop the window from refilling, so that job 7 does not return immediately.
-                fixture.owners.jobs.hold()
+                fixture.owners.jobs.suspendFilling()
             }
             for (id, state) in [(1, JobState.done), (2, .failed), (5, .cancelled)] { end(id, in: fixture, state) }
             Coordination.sync {
@@ -95,7 +95,7 @@ struct ProgressBoardTests {
             end(8, in: fixture)
             await fixture.until { progress[1] == nil }
             Coordination.sync {
-                fixture.owners.jobs.goOn()
+                fixture.owners.jobs.resumeFilling()
                 #expect(progress[1]?.inWindow == 1 && progress[1]?.pace.done == 0)
             }
         }

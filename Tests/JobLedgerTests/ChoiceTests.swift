@@ -33,7 +33,7 @@ struct ChoiceTests {
             for recipe in [nil, "r", "gone"] {
                 for states in [nil, [JobState.waiting], [.queued, .running], []] {
                     for held in [[], [FirstQueue.download], FirstQueue.allCases] {
-                        choices.append(JobChoice(batch: batch, recipe: recipe, states: states, held: held))
+                        choices.append(JobChoice(batch: batch, recipe: recipe, states: states, stoppedQueues: held))
                     }
                 }
             }

@@ -206,7 +206,7 @@ struct JobListTests {
             #expect(ledger.flush(seconds: 30))
             func ids(_ states: [JobState], held: [FirstQueue]) throws -> [ClosedRange<Int>] {
                 var filter = JobFilter(states: states)
-                filter.held = held
+                filter.stoppedQueues = held
                 let ids = try ledger.ids(filter)
                 #expect(try ledger.list(filter, after: 0, limit: 10).map(\.id) == ids.flatMap { Array($0) })
                 return ids

@@ -6,7 +6,7 @@ import { ask, panel } from "./ask.js";
 import { call } from "./calls.js";
 import { byID, keep, make, write } from "./dom.js";
 import { chosen, dropped, pasted } from "./drop.js";
-import { acts, attempt, speak, tellReader } from "./notices.js";
+import { acts, attempt, speak, notify } from "./notices.js";
 import { store, tell } from "./store.js";
 import { bytes, counted, number } from "./words.js";
 
@@ -68,7 +68,7 @@ export function start(view) {
         if (!isWanted(event)) return;
         event.preventDefault();
         if (addition?.isRunning) {
-            tellReader("Pictures are being sent; drop others after that", { isBad: true });
+            notify("Pictures are being sent; drop others after that", { isBad: true });
             return;
         }
         const drop = await dropped(event.dataTransfer);
@@ -121,7 +121,7 @@ async function add() {
     const these = addition;
     await these.send(recipe.value || null);
     const [added, failed] = [these.count("added"), these.count("failed")];
-    tellReader(`${number(added)} added` + (failed ? `, ${number(failed)} failed` : ""), { isBad: failed > 0 });
+    notify(`${number(added)} added` + (failed ? `, ${number(failed)} failed` : ""), { isBad: failed > 0 });
     tell("added", these.batch);
 }
 

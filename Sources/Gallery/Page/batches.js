@@ -2,13 +2,13 @@
 
 import { call } from "./calls.js";
 import { keep, make, write } from "./dom.js";
-import { acts, attempt, tellReader } from "./notices.js";
+import { acts, attempt, notify } from "./notices.js";
 import { on, store, tell } from "./store.js";
 import { counted, counts, left, number, perMinute, sum, titleOf, unended } from "./words.js";
 
 const most = 20;
 /** Cursors of the events whose batch end was already announced. */
-const told = new Set();
+const announced = new Set();
 
 export function start(parent, view) {
     const list = make("div.batches", { role: "list", "aria-label": "Batches in work" });
@@ -32,7 +32,7 @@ export function start(parent, view) {
             try {
                 chosen = (await call("FindBatch", { batch: String(batch) })).batch;
             } catch (failure) {
-                tellReader(failure.message, { isBad: true });
+                notify(failure.message, { isBad: true });
             }
         }
         tell("chosen batch", chosen);
@@ -46,11 +46,11 @@ export function start(parent, view) {
             chosen = batch;
             draw();
         }
-        if (kind !== "batch" || text !== "ended" || told.has(event.cursor)) return;
-        told.add(event.cursor);
+        if (kind !== "batch" || text !== "ended" || announced.has(event.cursor)) return;
+        announced.add(event.cursor);
         // A batch of one job needs no notice, because its picture shows the result.
         if (sum(batch) < 2) return;
-        tellReader(`${titleOf(batch)} ended: ${counts(batch)}`, {
+        notify(`${titleOf(batch)} ended: ${counts(batch)}`, {
             about: batch.id,
             act: batch.failed ? { text: `Retry ${number(batch.failed)}`, run: () => retry(batch, ["failed"]) } : null,
         });
@@ -127,17 +127,17 @@ export function priority(set) {
 
 export async function prioritise(which, level) {
     const { changed } = await call("Prioritise", { ...which, priority: level });
-    tellReader(`${counted(changed, "job")} with priority ${level}`);
+    notify(`${counted(changed, "job")} with priority ${level}`);
 }
 
 async function stop(batch) {
     const { cancelled } = await call("CancelMatching", { batch: batch.id, states: [] });
-    tellReader(`cancelled ${counted(cancelled, "job")} of ${titleOf(batch)}`, cancelled ? {
+    notify(`cancelled ${counted(cancelled, "job")} of ${titleOf(batch)}`, cancelled ? {
         act: { text: "Bring them back", run: () => retry(batch, ["cancelled"]) },
     } : {});
 }
 
 async function retry(batch, states) {
     const { retried } = await call("Retry", { ids: [], states, batch: batch.id });
-    tellReader(`${counted(retried.length, "job")} of ${titleOf(batch)} ${retried.length === 1 ? "comes" : "come"} back`);
+    notify(`${counted(retried.length, "job")} of ${titleOf(batch)} ${retried.length === 1 ? "comes" : "come"} back`);
 }

@@ -4,7 +4,7 @@ import { call } from "./calls.js";
 import { byID, make, write } from "./dom.js";
 import { most } from "./keys.js";
 import { priority, prioritise } from "./batches.js";
-import { acts, attempt, tellReader } from "./notices.js";
+import { acts, attempt, notify } from "./notices.js";
 import { answered, job, now, on } from "./store.js";
 import { counted, number, unended } from "./words.js";
 
@@ -24,16 +24,16 @@ export function start(grid, clear) {
     const buttons = [
         act(unended.slice(0, 3), "Cancel #", async ids => {
             const { jobs } = await call("Cancel", { ids });
-            tellReader(`cancelled ${counted(jobs.length, "job")}`);
+            notify(`cancelled ${counted(jobs.length, "job")}`);
         }),
         act(["failed", "cancelled"], "Retry #", async ids => {
             const { retried } = await call("Retry", { ids, states: [] });
-            tellReader(`${counted(retried.length, "job")} ${retried.length === 1 ? "comes" : "come"} back`);
+            notify(`${counted(retried.length, "job")} ${retried.length === 1 ? "comes" : "come"} back`);
         }),
         act(["done"], "Process # again", async ids => {
             const { jobs, refused } = await call("Redo", { ids });
             const left = refused.map(({ jobs, reason }) => `; ${number(jobs)} can't be: ${reason}`).join("");
-            tellReader(`processing ${counted(jobs.length, "job")} again${left}`, { isBad: refused.length > 0 });
+            notify(`processing ${counted(jobs.length, "job")} again${left}`, { isBad: refused.length > 0 });
         }),
     ];
     const level = priority(level => prioritise({ ids: chosen(["waiting", "queued"]) }, level));

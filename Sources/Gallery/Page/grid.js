@@ -39,7 +39,7 @@ export class Grid {
         this.#table = element.firstElementChild;
         this.#headings = new Headings(element, this.#table);
         this.scroll = new Scroll(scroller, element, () => {
-            if (this.scroll.y < 1 && this.layout.lead) this.#settle();
+            if (this.scroll.y < 1 && this.layout.lead) this.#closeGap();
             this.#draw();
         });
         new ResizeObserver(() => this.#resized()).observe(scroller);
@@ -155,7 +155,7 @@ export class Grid {
         this.refresh();
     }
 
-    #settle() {
+    #closeGap() {
         this.#flow(() => { this.layout.lead = 0; });
     }
 

@@ -6,10 +6,10 @@ import { call, send } from "./calls.js";
 import { Compare } from "./compare.js";
 import { exifOf } from "./exif.js";
 import { keep, make, set, write } from "./dom.js";
-import { acts, attempt, speak, tellReader } from "./notices.js";
+import { acts, attempt, speak, notify } from "./notices.js";
 import { decoded, hasOriginal, hasResult, imageOf, pathOf } from "./pictures.js";
 import { answered, job as known, now, on, store, tell } from "./store.js";
-import { tellStory } from "./story.js";
+import { fillStory } from "./story.js";
 import { fileOf } from "./uploads.js";
 import { fileName, shortName, titleOf, unended } from "./words.js";
 
@@ -35,21 +35,21 @@ const button = (text, run, title = "") => {
 const cancel = button("Cancel", async () => { await call("Cancel", { ids: [id] }); });
 const retry = button("Retry", async () => {
     const { retried } = await call("Retry", { ids: [id], states: [] });
-    tellReader(retried.length ? `#${id} comes back` : `#${id} is under way already`);
+    notify(retried.length ? `#${id} comes back` : `#${id} is under way already`);
 });
 const redo = button("Process again", async () => {
     const { refused } = await call("Redo", { ids: [id] });
-    if (refused.length) tellReader(`#${id} can't be processed again: ${refused[0].reason}`, { isBad: true });
+    if (refused.length) notify(`#${id} can't be processed again: ${refused[0].reason}`, { isBad: true });
 }, "with the current version of its recipe");
 const undo = button("Undo", async () => {
     if (!await ask(`Undo #${id}?`, "Its results are withdrawn, and its original goes to the folder for cancelled originals.", "Undo")) return;
     const { refused } = await call("Undo", { ids: [id] });
-    if (refused.length) tellReader(`#${id} can't be undone: ${refused[0].reason}`, { isBad: true });
+    if (refused.length) notify(`#${id} can't be undone: ${refused[0].reason}`, { isBad: true });
 });
 const recipe = make("select.field", { "aria-label": "Another recipe" });
 const again = button("Add a copy under it", async () => {
     const reply = await (await send(`/again/${id}`, { recipe: recipe.value })).json();
-    tellReader(`#${reply.job.id} is a copy under ${recipe.value}`, { act: { text: "Show it", run: () => show(reply.job.id) } });
+    notify(`#${reply.job.id} is a copy under ${recipe.value}`, { act: { text: "Show it", run: () => show(reply.job.id) } });
 });
 const another = make("div.another", null, recipe, again);
 const downloads = make("div.downloads", { role: "group", "aria-label": "Download" });
@@ -224,7 +224,7 @@ function draw(job, itsStory = null) {
     });
     if (itsStory) {
         another.hidden = isRemoved || recipes.length === 0;
-        tellStory(story, { ...itsStory, job, exif, batchTitle: titles.get(job.batch) },
+        fillStory(story, { ...itsStory, job, exif, batchTitle: titles.get(job.batch) },
             { open: show, showBatch: dialog.showBatch });
     } else {
         soon();

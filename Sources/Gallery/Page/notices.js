@@ -24,7 +24,7 @@ function come(id) {
  * Shows a line for a while, and announces it. `act` is `{ text, run }` for a button beside the line. The line replaces an
  * earlier line with the same `about`.
  */
-export function tellReader(text, { isBad = false, act = null, about = null } = {}) {
+export function notify(text, { isBad = false, act = null, about = null } = {}) {
     const note = { key: `${performance.now()}`, text, isBad, act, about };
     const earlier = about && passing.findIndex(other => other.about === about);
     if (about && earlier >= 0) passing.splice(earlier, 1);
@@ -48,7 +48,7 @@ export async function attempt(button, run) {
     try {
         await run();
     } catch (failure) {
-        if (failure.name !== "AbortError") tellReader(failure.message, { isBad: true });
+        if (failure.name !== "AbortError") notify(failure.message, { isBad: true });
     } finally {
         button?.removeAttribute("aria-busy");
     }

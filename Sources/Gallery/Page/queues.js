@@ -75,9 +75,9 @@ function update(element, [name, queue]) {
         panel.querySelector(".pause button")];
     write(panel.children[1], [does[name], `${number(running)} at work, ${number(waiting)} waiting, at most ${limitText(queue)} at once.`,
         paused ? `It is ${pauseText(queue)}.` : queue.held && `${queue.held}.`].filter(Boolean).join(" "));
-    const isHeld = changing.has(name);
+    const isChanging = changing.has(name);
     slider.max = Math.max(least, 2 * (queue.automatic ?? 0), queue.configured ?? 0, Number(slider.value) || 0);
-    if (!isHeld) {
+    if (!isChanging) {
         const value = queue.configured ?? effective;
         if (document.activeElement !== figure) figure.value = value;
         slider.value = value;

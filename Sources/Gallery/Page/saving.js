@@ -3,7 +3,7 @@
 import { panel } from "./ask.js";
 import { call, Failure } from "./calls.js";
 import { make, write } from "./dom.js";
-import { acts, attempt, tellReader } from "./notices.js";
+import { acts, attempt, notify } from "./notices.js";
 
 /** `recipes()` must return the recipes, and `changed()` is called after each change of them. */
 export class Saving {
@@ -48,7 +48,7 @@ export class Saving {
     async remove(recipe) {
         await change("RemoveRecipe", { name: recipe.name });
         this.#changed();
-        tellReader(`The recipe ${recipe.name} is removed`, {
+        notify(`The recipe ${recipe.name} is removed`, {
             about: `recipe ${recipe.name}`, act: { text: "Undo", run: () => this.#restore(recipe.name, draftOf(recipe)) },
         });
     }
@@ -80,7 +80,7 @@ export class Saving {
         }
         this.dialog.close();
         this.#changed();
-        tellReader(`The recipe ${draft.name} is saved`, {
+        notify(`The recipe ${draft.name} is saved`, {
             about: `recipe ${draft.name}`,
             act: { text: "Undo", run: () => this.#restore(draft.name, before ? draftOf(before) : null) },
         });
@@ -89,7 +89,7 @@ export class Saving {
     async #restore(name, draft) {
         await (draft ? change("SaveRecipe", draft) : change("RemoveRecipe", { name }));
         this.#changed();
-        tellReader(draft ? `The recipe ${name} is as it was` : `The recipe ${name} has been removed again`, { about: `recipe ${name}` });
+        notify(draft ? `The recipe ${name} is as it was` : `The recipe ${name} has been removed again`, { about: `recipe ${name}` });
     }
 }
 

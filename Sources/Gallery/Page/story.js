@@ -18,7 +18,7 @@ const meanings = {
  * Fills `parent` with the story. Its links call `open(id)` to show another job, and `showBatch(id)` to show the jobs of a
  * batch.
  */
-export function tellStory(parent, story, { open, showBatch }) {
+export function fillStory(parent, story, { open, showBatch }) {
     const list = make("dl");
     for (const [name, value, kind] of facts(story, { open, showBatch })) {
         if (value === null || value === undefined || value === "") continue;

@@ -2,7 +2,7 @@
 
 import { call } from "./calls.js";
 import { byID, keep, make, set, write } from "./dom.js";
-import { attempt, tellReader } from "./notices.js";
+import { attempt, notify } from "./notices.js";
 import { job, on, store } from "./store.js";
 import { day, number, sum, titleOf, unended } from "./words.js";
 
@@ -95,7 +95,7 @@ async function jump(wanted, view, grid) {
     const until = new Date(year, month - 1, date + 1).toISOString();
     const { jobs } = await call("List", { ...view.conditions, until, limit: 1 });
     if (!jobs.length) {
-        tellReader(`There is nothing from ${wanted} or earlier`);
+        notify(`There is nothing from ${wanted} or earlier`);
         return;
     }
     const id = jobs[0].id;

@@ -6,7 +6,7 @@ import * as queues from "./queues.js";
 import { ask } from "./ask.js";
 import { call } from "./calls.js";
 import { byID, make, write } from "./dom.js";
-import { acts, attempt, tellReader } from "./notices.js";
+import { acts, attempt, notify } from "./notices.js";
 import { on, store } from "./store.js";
 import { counted, number, sum, unended } from "./words.js";
 
@@ -52,7 +52,7 @@ const retryable = ({ filter: { states: [state], batch, recipe } }) =>
 
 async function retry(state) {
     const { retried } = await call("Retry", { ids: [], states: [state] });
-    tellReader(`${counted(retried.length, "job")} ${retried.length === 1 ? "comes" : "come"} back`);
+    notify(`${counted(retried.length, "job")} ${retried.length === 1 ? "comes" : "come"} back`);
 }
 
 async function cancelAll() {
@@ -63,7 +63,7 @@ async function cancelAll() {
     // Offers to retry the cancelled jobs only if no jobs were cancelled before, because the retry would include them.
     const isFirst = store.status.jobs.cancelled === 0;
     const { cancelled } = await call("CancelAll");
-    tellReader(`cancelled ${counted(cancelled, "job")}; none of them is running`, isFirst && cancelled ? {
+    notify(`cancelled ${counted(cancelled, "job")}; none of them is running`, isFirst && cancelled ? {
         act: { text: "Bring them back", run: () => retry("cancelled") },
     } : {});
 }

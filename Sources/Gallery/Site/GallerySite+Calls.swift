@@ -45,7 +45,7 @@ extension GallerySite {
         switch name {
         case "NewBatch":
             guard let call = parameters(Call.NewBatch.self, of: request, client) else { return }
-            return batches.open(call) { client.tell($0) }
+            return batches.open(call) { client.answer(with: $0) }
         case "CloseBatch":
             if let call = try? Wire.decode(Call.CloseBatch.self, request.bytes) { batches.close(call.batch) }
         case "AddUrls":
@@ -66,7 +66,7 @@ extension GallerySite {
                 ))
         }
         if let refusal = Self.tooMuch(name, request) { return client.answer(.failure(403, refusal)) }
-        if method.role == .steer { tellLog(request, name) }
+        if method.role == .steer { log(request, name) }
         call(method.call, request, client)
     }
 
@@ -82,7 +82,7 @@ extension GallerySite {
     }
 
     /// Logs the token's name for a request that changes something, because the daemon knows only the gallery's user.
-    func tellLog(_ request: HTTPRequest, _ call: String) {
+    func log(_ request: HTTPRequest, _ call: String) {
         guard let token = guardian.token(of: request) else { return }
         Log.notice("the program with the token '\(token.name)' calls \(call)")
     }
@@ -91,7 +91,7 @@ extension GallerySite {
         guard let call = parameters(Call.self, of: request, client) else { return }
         // The long timeout is for calls that answer only after the work that they started has finished.
         let ticket = calls.call(call, patience: 600) { answer in
-            client.tell(answer)
+            client.answer(with: answer)
         }
         client.whenAbandoned { ticket.withdraw() }
     }

@@ -73,7 +73,7 @@ extension GallerySite {
         guard let wish = parameters(RecipeChoice.self, of: request, client) else { return }
         open(Call.Open(id: id), client) { name, file in
             calls.call(Call.Add(name: name, recipe: wish.recipe), passing: [file], patience: Self.patienceOfCopies) {
-                client.tell($0)
+                client.answer(with: $0)
             }
         }
     }
@@ -109,7 +109,7 @@ extension HTTPCall {
         }
     }
 
-    func tell(_ answer: Result<ControlCalls.Answered<some Encodable>, NoAnswer>) {
+    func answer(with answer: Result<ControlCalls.Answered<some Encodable>, NoAnswer>) {
         switch answer {
         case .success(let answered): self.answer(.json(answered.reply))
         case .failure(let why): self.answer(.failure(why))

@@ -58,11 +58,11 @@ extension GallerySite {
         if let batch = wish.batch { batches.touch(batch) }
         if wish.list == true {
             let list = Call.AddList(name: wish.name, recipe: wish.recipe, chain: wish.chain, batch: wish.batch)
-            calls.call(list, passing: [file], patience: Self.patienceOfCopies) { client.tell($0) }
+            calls.call(list, passing: [file], patience: Self.patienceOfCopies) { client.answer(with: $0) }
         } else {
             let picture = Call.Add(
                 name: wish.name, recipe: wish.recipe, chain: wish.chain, batch: wish.batch, folder: wish.folder)
-            calls.call(picture, passing: [file], patience: Self.patienceOfCopies) { client.tell($0) }
+            calls.call(picture, passing: [file], patience: Self.patienceOfCopies) { client.answer(with: $0) }
         }
     }
 }

@@ -39,11 +39,12 @@ struct GallerySite: HTTPSite {
             return request.isReading
                 ? .plain(page.show)
                 : posting(request) { request, client in
-                    tellLog(request, "/plain")
+                    log(request, "/plain")
                     page.act(request, client)
                 }
         case ("call", 2): return posting(request, as: Self.role(ofCall: parts[1])) { call(parts[1], $0, $1) }
-        case ("login", 1): return request.isReading ? .plain(tellEnd) : atSocket(request) ?? posting(request, makeLogin)
+        case ("login", 1):
+            return request.isReading ? .plain(answerLoginEnd) : atSocket(request) ?? posting(request, makeLogin)
         case ("tokens", 1...2): return atSocket(request) ?? tokens(request, parts.dropFirst().first)
         case ("pictures", 2...3):
             guard let id = Int(parts[1]), let result = parts.count == 3 ? Int(parts[2]) : 0 else { break }
@@ -106,7 +107,7 @@ struct GallerySite: HTTPSite {
     }
 
     /// Reports when the browser's login ends. At a Unix socket there is no login, and the end is null.
-    private func tellEnd(_ request: HTTPRequest, _ client: HTTPCall) {
+    private func answerLoginEnd(_ request: HTTPRequest, _ client: HTTPCall) {
         client.answer(.json(["ends": guardian.door?.end(of: request).map(Timestamp.text)]))
     }
 

@@ -21,11 +21,11 @@ extension Owners {
     package nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?) {
         let waits = job.state == .queued ? queues.waitReason(job.entry) : nil
         let stays = job.disposed ? nil : originals.reason(for: job.id)
-        return (waits == nil ? job.state : .waiting, waits ?? stays ?? held(job) ?? job.reason)
+        return (waits == nil ? job.state : .waiting, waits ?? stays ?? heldReason(job) ?? job.reason)
     }
 
     /// Why PerHost= holds the job's download back; nil if it does not.
-    private nonisolated func held(_ job: JobRecord) -> String? {
+    private nonisolated func heldReason(_ job: JobRecord) -> String? {
         guard job.state == .queued, job.needsDownload, let host = job.host,
             queues.download.holds(lane: GateLane.Name(host))
         else { return nil }
@@ -35,26 +35,26 @@ extension Owners {
     }
 
     /// The queues that start no operations at present, each with the reason.
-    nonisolated var heldQueues: [(entry: FirstQueue, reason: String)] {
+    nonisolated var stoppedQueues: [(entry: FirstQueue, reason: String)] {
         FirstQueue.allCases.compactMap { entry in queues.waitReason(entry).map { (entry, $0) } }
     }
 
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
-        try ledger.list(withHeldQueues(filter), after: id, limit: limit)
+        try ledger.list(withStoppedQueues(filter), after: id, limit: limit)
     }
 
     package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
-        try ledger.start(ofNewest: count, withHeldQueues(filter))
+        try ledger.start(ofNewest: count, withStoppedQueues(filter))
     }
 
     package nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>] {
-        try ledger.ids(withHeldQueues(filter))
+        try ledger.ids(withStoppedQueues(filter))
     }
 
     /// Queued jobs are shown as waiting while their queue starts no operations.
-    private nonisolated func withHeldQueues(_ filter: JobFilter) -> JobFilter {
+    private nonisolated func withStoppedQueues(_ filter: JobFilter) -> JobFilter {
         var filter = filter
-        filter.held = heldQueues.map(\.entry)
+        filter.stoppedQueues = stoppedQueues.map(\.entry)
         return filter
     }
 
@@ -63,7 +63,7 @@ extension Owners {
     ) {
         guard choice.ids == nil else { return changes.cancel(choice) { done($0, nil) } }
         var choice = choice
-        if choice.states?.contains(.waiting) == true { choice.held = heldQueues.map(\.entry) }
+        if choice.states?.contains(.waiting) == true { choice.stoppedQueues = stoppedQueues.map(\.entry) }
         let (files, inboxes) = settling(choice)
         changes.cancel(choice, settling: files, in: inboxes, done: done)
     }

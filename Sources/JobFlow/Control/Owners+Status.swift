@@ -19,7 +19,7 @@ extension Owners {
         let reports = inboxes.all.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = queuedCounts()
-        status.waiting = heldQueues.map { ($0.reason, queued[$0.entry] ?? 0) }
+        status.waiting = stoppedQueues.map { ($0.reason, queued[$0.entry] ?? 0) }
             .filter { $0.jobs > 0 }
         let behindQueues = status.waiting.reduce(0) { $0 + $1.jobs }
         for state in JobState.allCases { status.jobs[state] = jobs.counts[state] }
@@ -151,12 +151,12 @@ extension Owners {
     package nonisolated func failedCount(since time: Double) throws -> Int { try ledger.failedCount(since: time) }
 
     package func waitReasons(of jobs: JobGroup, done: @escaping @Sendable (Result<[WaitingCount], any Error>) -> Void) {
-        let held = heldQueues
+        let stopped = stoppedQueues
         FileLanes.ledger.async { [ledger] in
             done(
                 Result {
                     // A queued job counts as waiting while its queue starts no operations.
-                    let queued = try held.map { ($0.reason, try ledger.queued(jobs, $0.entry)) }
+                    let queued = try stopped.map { ($0.reason, try ledger.queued(jobs, $0.entry)) }
                     return Self.grouped(queued + (try ledger.waiting(jobs)).map(\.summary))
                 })
         }

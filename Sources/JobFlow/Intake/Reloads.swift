@@ -50,10 +50,10 @@ package final class Reloads {
         guard let isTrial = waiting.first?.isTrial else { return }
         let asked = waiting.prefix { $0.isTrial == isTrial }
         waiting.removeFirst(asked.count)
-        let tells = inboxes.areOpen && !isTrial
-        if tells { ServiceManager.tellReloading() }
+        let notifies = inboxes.areOpen && !isTrial
+        if notifies { ServiceManager.notifyReloading() }
         reloadNow(asTrial: isTrial) { [self] reloaded in
-            if tells { ServiceManager.tell("READY=1") }
+            if notifies { ServiceManager.notify("READY=1") }
             for caller in asked { caller.done(reloaded) }
             reloadNext()
         }

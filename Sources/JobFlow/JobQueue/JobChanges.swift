@@ -88,7 +88,7 @@ package struct JobChanges {
     /// Cancels rows outside the window with one SQL statement. Their originals are moved later, in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
         // Rows that are about to be cancelled must not enter the window in place of the jobs that leave it.
-        jobs.hold()
+        jobs.suspendFilling()
         ledger.cancelQueued(upTo: jobs.numbers.lastID, choice, except: jobs.ids, at: Timestamp.now()) {
             [self] cancelled in
             Coordination.async { [self] in
@@ -99,7 +99,7 @@ package struct JobChanges {
                 jobs.meters.ended(cancelled.queued + cancelled.waiting, .cancelled)
                 if cancelled.all > 0 { runner.events?.jobsEndedAsRows(cancelled.all) }
                 waiters.lookUp()
-                jobs.goOn(arrived: nil)
+                jobs.resumeFilling(arrived: nil)
                 done(cancelled.all)
             }
         }
@@ -112,13 +112,13 @@ package struct JobChanges {
     package func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>) {
         // After the change, a row outside the window may precede a job in it. So the chosen jobs return from the window
         // to the queue, to be taken in the new order.
-        jobs.hold()
+        jobs.suspendFilling()
         for job in jobs.all where choice.speaks(of: job.record) && !runner.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }
         }
         ledger.prioritise(choice, priority) { [jobs] count in
             Coordination.async {
-                jobs.goOn()
+                jobs.resumeFilling()
                 done(count)
             }
         }
@@ -131,10 +131,10 @@ package struct JobChanges {
     ) {
         if let job = jobs[id], !runner.takeBack(job) { return done(.begun(job.record.state)) }
         // Keeps the row out of the window while its dependencies change.
-        jobs.hold()
+        jobs.suspendFilling()
         ledger.depend(id, after: others, remove: remove, anyway: anyway) { [jobs] answer in
             Coordination.async {
-                jobs.goOn()
+                jobs.resumeFilling()
                 done(answer)
             }
         }

@@ -37,7 +37,7 @@ package final class JobQueue {
     private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
     private var turns = WindowTurns()
     /// Number of bulk changes in progress. While there are any, no row enters the window.
-    private var holds = 0
+    private var suspensions = 0
     private var isClosed = false
 
     /// Calls `queueDue` when the earliest retry is due.
@@ -103,11 +103,11 @@ package final class JobQueue {
 
     // MARK: - Rows
 
-    /// Stops taking rows into the window until `goOn` has been called as often as `hold`.
-    func hold() { holds += 1 }
+    /// Stops taking rows into the window until `resumeFilling` has been called as often as `suspendFilling`.
+    func suspendFilling() { suspensions += 1 }
 
-    func goOn(arrived: Priority? = .high) {
-        holds -= 1
+    func resumeFilling(arrived: Priority? = .high) {
+        suspensions -= 1
         fill(arrived: arrived)
     }
 
@@ -155,7 +155,7 @@ package final class JobQueue {
         queues.followProcessors { [weak self] in self.map { !$0.isEmpty && !$0.isClosed } ?? false }
     }
 
-    private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && holds == 0 && !queues[entry].report.paused }
+    private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && suspensions == 0 && !queues[entry].report.paused }
 
     /// Takes rows into the window while it has room. `arrived` is the highest priority of rows that may have joined the
     /// queue, or nil if none has.

@@ -20,9 +20,9 @@ private struct Wait {
 
     var kind: Kind
     let waiter: Waiter
-    var toldDelay: String?
+    var reportedDelay: String?
     /// Jobs of the batch that were reported to the waiter.
-    var told: Set<Int> = []
+    var reported: Set<Int> = []
     var batchHasEnded = false
 
     var batch: Int? { if case .batch(let batch) = kind { batch } else { nil } }
@@ -85,13 +85,13 @@ package final class Waiters {
     /// many. Reads no jobs if every waiter has received as many reports as jobs have ended.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
-        let told = waits.filter { $0.batch == batch }.map(\.told.count).min()
-        guard let told else { return reading[batch] = nil }
+        let reported = waits.filter { $0.batch == batch }.map(\.reported.count).min()
+        guard let reported else { return reading[batch] = nil }
         FileLanes.ledger.async { [self, ledger] in
             let hasEnded = Result {
                 let record = try ledger.batches([batch])[batch]
                 var last = 0
-                while record.map({ $0.ended > told }) ?? false,
+                while record.map({ $0.ended > reported }) ?? false,
                     case let over = try ledger.over(inBatch: batch, after: last, limit: Self.page), let end = over.last
                 {
                     last = end.id
@@ -119,7 +119,7 @@ package final class Waiters {
 
     private func tell(_ over: [JobEnd], of batch: Int) {
         for index in waits.indices where waits[index].batch == batch {
-            let new = over.filter { waits[index].told.insert($0.id).inserted }
+            let new = over.filter { waits[index].reported.insert($0.id).inserted }
             if !new.isEmpty { waits[index].waiter.each(new) }
         }
     }
@@ -241,8 +241,8 @@ package final class Waiters {
                 case .everything: delayOfAll
                 case .batch, .stopping: delay(nil)
                 }
-            guard reason != wait.toldDelay else { continue }
-            waits[index].toldDelay = reason
+            guard reason != wait.reportedDelay else { continue }
+            waits[index].reportedDelay = reason
             wait.waiter.delayed(reason)
         }
     }

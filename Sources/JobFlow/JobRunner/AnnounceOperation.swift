@@ -15,7 +15,7 @@ package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     init(_ news: News? = nil) { self.news = Mutex(news) }
 
     /// Sets the announcement. The operation must not have begun.
-    func tells(_ news: @escaping @Sendable () -> Void) {
+    func announces(_ news: @escaping @Sendable () -> Void) {
         self.news.withLock {
             $0 = { done in
                 news()

@@ -18,7 +18,7 @@ protocol JobOperationsDelegate: AnyObject {
     func rendering(_ job: Job, _ state: OperationState)
     func publishing(_ job: Job, _ state: OperationState)
     /// Records the part of the file that the unfinished download has fetched; nil if no later attempt can resume it.
-    func holds(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void)
+    func recordPart(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void)
     /// A job in progress is delayed for this reason; nil when the delay is over.
     func showWait(_ id: Int, _ reason: String?)
     /// The job's worker was lost, and another one retries the picture.
@@ -135,7 +135,7 @@ final class JobOperations {
             record: { [self, id = record.id] part, done in
                 Coordination.async {
                     guard let delegate = self.delegate else { return done() }
-                    delegate.holds(id, part, done)
+                    delegate.recordPart(id, part, done)
                 }
             })
     }

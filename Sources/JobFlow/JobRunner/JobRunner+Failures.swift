@@ -150,11 +150,11 @@ extension JobRunner: ShortagesDelegate {
 
     func setAside(_ resource: Resource, because reason: String) {
         // Rows that are about to wait must not enter the window.
-        jobs.hold()
+        jobs.suspendFilling()
         ledger.setAside(resource, reason: reason, except: jobs.ids) { [self] count in
             Coordination.async { [self] in
                 jobs.move(count, from: .queued, to: .waiting)
-                jobs.goOn()
+                jobs.resumeFilling()
             }
         }
         for job in jobs.all where job.record.needs(resource) { advance(job, .setAside(reason)) }

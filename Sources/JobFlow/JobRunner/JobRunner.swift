@@ -83,7 +83,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         }
     }
 
-    func holds(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void) {
+    func recordPart(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void) {
         guard let job = jobs[id], job.download?.state == .executing else { return recorded() }
         job.record.partial = part
         ledger.recordPart(of: job.record, done: recorded)
@@ -223,7 +223,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         crashes.passed(job.record.order)
         let line = job.record.line(configuration.places, end: Timestamp.now())
         let subject = LogSubject(job.record)
-        job.announce?.tells { Log.notice(line, of: subject) }
+        job.announce?.announces { Log.notice(line, of: subject) }
         finish(job, .done, done: done)
     }
 

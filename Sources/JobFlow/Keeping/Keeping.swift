@@ -113,7 +113,7 @@ package final class Keeping {
             let wish = CleanWish(
                 place: place, before: age.map { now - $0 }, most: rule.size.map(Int.init), by: rules.said(of: place))
             let outcome = try tidying.run(wish)
-            tell(outcome, wish)
+            logRemoval(outcome, wish)
             if let refusal = outcome.refusal {
                 seen.problems.append("\(wish.by): \(outcome.refused) files can't be removed: \(refusal)")
                 seen.next = min(seen.next, now + pause)
@@ -155,7 +155,7 @@ package final class Keeping {
                 Result {
                     try wishes.map { wish in
                         let outcome = try tidying.run(wish)
-                        if !wish.isTrial { Self.tell(outcome, wish) }
+                        if !wish.isTrial { Self.logRemoval(outcome, wish) }
                         return outcome
                     }
                 })
@@ -172,7 +172,7 @@ package final class Keeping {
     }
 
     /// Logs what was removed.
-    nonisolated private static func tell(_ outcome: CleanOutcome, _ wish: CleanWish) {
+    nonisolated private static func logRemoval(_ outcome: CleanOutcome, _ wish: CleanWish) {
         guard let oldest = outcome.oldest, let newest = outcome.newest else { return }
         Log.notice(
             "\(wish.by): removed \(outcome.files) of \(wish.place.rawValue), \(outcome.bytes) bytes, which had come "

@@ -17,7 +17,7 @@ package struct Figures: Sendable {
     /// When the worker last reported progress.
     private var heard: Double?
     /// The largest estimate that may have been shown. Progress never falls below it.
-    private var told: Int64 = 0
+    private var shown: Int64 = 0
 
     package init(_ unit: Unit, at time: Double = Timestamp.now()) {
         self.unit = unit
@@ -34,7 +34,7 @@ package struct Figures: Sendable {
     /// Records a report. The first report starts the measurement of speed, because the time before it was spent on
     /// connecting or decoding.
     package mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
-        if let estimate = estimate(at: time) { told = max(told, Int64(estimate.done)) }
+        if let estimate = estimate(at: time) { shown = max(shown, Int64(estimate.done)) }
         let (done, total) = (Self.sensible(done), total.map(Self.sensible))
         (self.done, self.total, heard) = (done, total, time)
         if pace.hasBegun { pace.take(done, at: time) } else { pace.begin(at: time, done: done) }
@@ -51,7 +51,7 @@ package struct Figures: Sendable {
     }
 
     /// Progress at `time`: at least the reported progress. An estimate never reaches the total.
-    package func done(at time: Double) -> Int64 { max(told, estimate(at: time).map { Int64($0.done) } ?? done) }
+    package func done(at time: Double) -> Int64 { max(shown, estimate(at: time).map { Int64($0.done) } ?? done) }
 
     /// Seconds without a report before progress is estimated.
     private static let patience = 1.0

@@ -52,7 +52,7 @@ struct Backup {
         elsewhere = watched.filter { !FileSystem.lies($0, within: places.data) }
         folder = try BackupFolder(path, of: places, watched: watched)
         output.total = try Self.checkRoom(places, folder)
-        mirror = Mirror(leaving: places.leftOutOfBackups, order: places.way, tell: output.tell)
+        mirror = Mirror(leaving: places.leftOutOfBackups, order: places.way, tell: output.showProgress)
     }
 
     private mutating func make() throws {

@@ -45,7 +45,7 @@ final class BackupOutput {
         showsProgress = !json && Terminal.isTerminal(STDERR_FILENO)
     }
 
-    func tell(_ mirror: Mirror) {
+    func showProgress(_ mirror: Mirror) {
         guard showsProgress, shown.duration(to: .now) > .milliseconds(200) else { return }
         shown = .now
         let (copied, total) = (mirror.copied, self.total)

@@ -46,7 +46,7 @@ struct CrashPause: Equatable {
             let line =
                 "it has ended unexpectedly \(latest.crashes) times in a row, and begins in \(latest.pause.text)"
             Log.failure(line)
-            ServiceManager.tell("STATUS=\(line)")
+            ServiceManager.notify("STATUS=\(line)")
             guard isLeftAlone(for: latest.pause) else { return false }
             latest.began = Timestamp.now()
         }

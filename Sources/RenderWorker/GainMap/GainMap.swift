@@ -19,7 +19,7 @@ struct GainMap {
     let height: Int
     let isGrey: Bool
     /// Whether the map's decoder keeps all coefficients in memory, as for a progressive JPEG.
-    private let holdsCoefficients: Bool
+    private let buffersCoefficients: Bool
     let form: Form
     /// The markers of the map's own profile, which may define the colours to which the gains apply.
     let profile: [UInt8]
@@ -58,7 +58,7 @@ struct GainMap {
         guard let header = JPEGHeader(start) else { return nil }
         (self.place, width, height) = (place, Int(header.width), Int(header.height))
         isGrey = header.bands == 1
-        holdsCoefficients = !jpeg_planes_can_decode(start, start.count)
+        buffersCoefficients = !jpeg_planes_can_decode(start, start.count)
         profile = markers.all(0xe2, Self.profilePrefix).flatMap { Array($0) }
     }
 
@@ -73,7 +73,7 @@ struct GainMap {
     /// Bytes needed to decode the map at 1/`shrink` of its size. A coefficient takes two bytes.
     func memory(shrink: Int) -> Int {
         let samples = width * height * (isGrey ? 1 : 3)
-        return place.count + samples / (shrink * shrink) + (holdsCoefficients ? samples * 2 : 0)
+        return place.count + samples / (shrink * shrink) + (buffersCoefficients ? samples * 2 : 0)
     }
 
     static let appleSpace = "http://ns.apple.com/HDRGainMap/1.0/"

@@ -96,7 +96,7 @@ struct EXIF {
     }
 
     /// Whether a libvips field may reveal the location, so that `keep-without-place` must remove it.
-    static func mayTellPlace(field: String) -> Bool {
+    static func mayRevealPlace(field: String) -> Bool {
         ["exif-ifd1-", "exif-ifd3-"].contains(where: field.hasPrefix)
             || ["GPS", "MakerNote", "XMLPacket", "IPTC", "ImageResources"].contains(where: field.contains)
     }

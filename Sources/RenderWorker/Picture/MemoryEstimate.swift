@@ -35,17 +35,17 @@ struct MemoryEstimate {
                 + (path.frames > 1 ? 0 : cutPictures(path, stages[...]))
             return made + (path.frames > 1 ? frames(path, stages, result) : encoding(stages, result))
         }
-        let held = shared(decoding, stages) + (own.max() ?? 0)
+        let kept = shared(decoding, stages) + (own.max() ?? 0)
         if let camera = source.camera, source.format == .raw {
             // LibRaw has freed its memory before the stages begin.
             let developed = decoding.isShared ? 0 : pixels / (path.shrink * path.shrink) * bytesPerPixel(of: path)
-            return Int64(Self.worker + max(camera.developing(shrink: path.shrink), developed + held))
+            return Int64(Self.worker + max(camera.developing(shrink: path.shrink), developed + kept))
         }
-        return Int64(Self.worker + decoder(path) + held)
+        return Int64(Self.worker + decoder(path) + kept)
     }
 
     /// The planes of the picture and of all results, plus the largest need of one result for its filters and its
-    /// encoding. A rotated result is held twice.
+    /// encoding. A rotated result is kept twice.
     private func inPlanes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
         let results = decoding.outputs.map { stages[$0] }.map { stages in
@@ -115,12 +115,12 @@ struct MemoryEstimate {
         let growth = save.isFine ? (isWebP ? 2.0 : 6) : (isWebP ? 1.2 : 1.5)
         let bytes = source.format == .png ? Double(pixels) / 2 : Double(source.size)
         let length = bytes * Double(result.pixels) / Double(pixels) * growth
-        let held =
+        let kept =
             isWebP
             ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
         // The encoder keeps all coefficients of a progressive JPEG in memory, two bytes each.
         let coefficients = !isWebP && save.isProgressive ? samples * 2 : 0
-        return missing + copied + extended + held + coefficients + save.tried(result)
+        return missing + copied + extended + kept + coefficients + save.tried(result)
     }
 
     /// Memory of the decoded picture that several outputs share, and of all results except the smallest, because
@@ -213,8 +213,8 @@ struct MemoryEstimate {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0]).contains(.wholePicture) }
             .map { index in
-                let held = ResultSize(of: picture, Array(stages[..<index])).pixels * bytes
-                return looksAround(stages[index]) ? held * 5 / 4 : held
+                let kept = ResultSize(of: picture, Array(stages[..<index])).pixels * bytes
+                return looksAround(stages[index]) ? kept * 5 / 4 : kept
             }.reduce(0, +)
     }
 
@@ -235,8 +235,8 @@ struct MemoryEstimate {
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
         // With `max-bytes=`, the pixels and the growing file are in memory, too.
-        let held = save.maxBytes == nil ? 0 : result.pixels * (bytesPerPixel + 2)
-        return held + save.tried(result) + encoder(save, result)
+        let kept = save.maxBytes == nil ? 0 : result.pixels * (bytesPerPixel + 2)
+        return kept + save.tried(result) + encoder(save, result)
     }
 
     /// Memory for an animation: the result's first frame, the frame being encoded, frames that encoders keep for
@@ -245,7 +245,7 @@ struct MemoryEstimate {
     private func frames(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
         let (frame, all) = (result.pixels * 4, result.pixels * path.frames)
-        let held = save.maxBytes == nil ? 0 : all * 4
+        let kept = save.maxBytes == nil ? 0 : all * 4
         let length = Int(Double(source.size) * Double(result.pixels) / Double(pixels))
         let file = save.format == "webp" ? min(all * 4, length * (save.isLossless ? 8 : 3)) : 0
         // A WebP's frames always have alpha.
@@ -253,7 +253,7 @@ struct MemoryEstimate {
         // A GIF's encoder compares a frame with earlier palettes, and with up to three other frames.
         let compared =
             save.format == "gif" ? min(18 << 20, result.pixels * 40) + result.pixels * 7 * min(3, path.frames) : 0
-        return 4 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
+        return 4 * frame + pixels * 4 + kept + file + save.tried(result) + encoder + compared
     }
 
     private func encoder(_ save: SaveStage, _ result: ResultSize) -> Int {
@@ -270,7 +270,7 @@ struct MemoryEstimate {
         case "jxl": jxl(save, result.pixels)
         // The encoder chooses the palette from a histogram of colours.
         case "gif": min(30 << 20, result.pixels * 20) + result.pixels * 7
-        // All coefficients of a progressive JPEG are held, two bytes each, and all rows of an interlaced PNG.
+        // All coefficients of a progressive JPEG are kept, two bytes each, and all rows of an interlaced PNG.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
         case "png" where save.isProgressive: result.pixels * bytesPerPixel
         // The worker packs a megabyte of rows at a time, in two ways.

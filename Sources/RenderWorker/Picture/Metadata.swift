@@ -177,8 +177,8 @@ extension Picture {
         let block = blob("exif-data")
         let exif = block.flatMap(EXIF.init(block:))?.withoutPlace
         removeFields { name in
-            name.hasPrefix("exif-") && (exif == nil || EXIF.mayTellPlace(field: name))
-                || name.hasPrefix("png-comment-") && Self.tellsPlace(comment: name)
+            name.hasPrefix("exif-") && (exif == nil || EXIF.mayRevealPlace(field: name))
+                || name.hasPrefix("png-comment-") && Self.mayRevealPlace(comment: name)
         }
         if let exif { setBlob("exif-data", exif.block) }
         for field in ["iptc-data", "photoshop-data"] {
@@ -197,7 +197,7 @@ extension Picture {
 
     /// Whether a PNG text may contain the location. ImageMagick writes whole blocks of metadata as texts, and EXIF
     /// fields under their own names.
-    private static func tellsPlace(comment: String) -> Bool {
+    private static func mayRevealPlace(comment: String) -> Bool {
         // After the prefix, libvips' field name has a number and the text's key.
         let key = comment.dropFirst("png-comment-".count).drop { $0 != "-" }.dropFirst()
         return key.hasPrefix("Raw profile type") || PlaceName.matches(String(key.split(separator: ":").last ?? ""))

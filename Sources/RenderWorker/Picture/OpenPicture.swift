@@ -31,7 +31,7 @@ struct OpenPicture {
         }
         let changesSize = { (stage: Stage) in filters.traits(stage).contains(.changesSize) }
         try source.camera?.check(outputs.map(\.stages), changesSize: changesSize)
-        source.camera?.is16Bit = outputs.contains { $0.stages.last.map(SaveStage.init)?.holds16Bits ?? false }
+        source.camera?.is16Bit = outputs.contains { $0.stages.last.map(SaveStage.init)?.stores16Bits ?? false }
         let file = try source.reading { [source] in try source.picture() }
         let keepsFrames = outputs.contains(where: \.keepsFrames)
         let animation = try keepsFrames ? Animation(source, file, original: original) : nil
@@ -127,12 +127,12 @@ struct OpenPicture {
         let wholePictures = stills.joined().count { rendering.filters.traits($0).contains(.wholePicture) }
         return rendering.outputs.count - stills.count
             + stills.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
-            + wholePictures + heldForCuts + plan.decodings.count(where: \.isShared)
+            + wholePictures + bufferedForCrops + plan.decodings.count(where: \.isShared)
             + (rendering.source.format == .raw ? plan.decodings.count : 0)
     }
 
     /// Number of outputs whose first resize crops rows of a picture that is not yet in memory.
-    private var heldForCuts: Int {
+    private var bufferedForCrops: Int {
         guard rendering.source.isReadToItsEnd else { return 0 }
         let streaming = plan.decodings.filter { !$0.isShared && !$0.path.isOfPlanes && $0.path.frames == 1 }
         return streaming.flatMap(\.outputs).count { rendering.target(of: $0)?.cutsRows == true }

@@ -139,7 +139,7 @@ struct Rendering {
                     .check(maxPixels: maxPixels, frames: frames)
                 let before = all[..<(all.endIndex - stages.count - 2)]
                 picture = try within(stage.name) {
-                    try resize.apply(target, to: picture) { frames == 1 ? try held($0, behind: before) : $0 }
+                    try resize.apply(target, to: picture) { frames == 1 ? try readCompletely($0, behind: before) : $0 }
                 }
             } else if let table = filters.table([stage] + stages, of: picture) {
                 stages = stages.dropFirst(table.stages.count - 1)
@@ -162,7 +162,7 @@ struct Rendering {
     }
 
     /// Reads a picture completely before its last rows are cropped, so that damage in these rows is noticed.
-    private func held(_ picture: Picture, behind stages: ArraySlice<Stage>) throws -> Picture {
+    private func readCompletely(_ picture: Picture, behind stages: ArraySlice<Stage>) throws -> Picture {
         guard source.isReadToItsEnd else { return picture }
         let pixels = try inMemory(picture, behind: stages)
         try source.reading(refuseDamage)
@@ -215,7 +215,7 @@ struct Rendering {
         let target = target(resize)
         let start = resize.mayShrinkWhileDecoding ? decoded.smallest(for: target) : decoded.whole
         let picture = try within(ResizeStage.name) {
-            try resize.apply(target, to: start) { isRead ? $0 : try held($0, behind: []) }
+            try resize.apply(target, to: start) { isRead ? $0 : try readCompletely($0, behind: []) }
         }
         guard serves(target, others) else { return picture }
         let kept = try source.reading { try cancellation.guarding(picture, picture.inMemory) }

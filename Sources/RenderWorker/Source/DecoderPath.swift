@@ -80,7 +80,7 @@ struct DecoderPath: Equatable {
             )
             let isRGB = colours == .planes && filter.flatMap(SaveStage.storedPlanes) == nil
             let isMoved = filter != filters.first
-            if facts.fitsMemory(path, resize, holdsResult: isRGB || isMoved) { return path }
+            if facts.fitsMemory(path, resize, withResult: isRGB || isMoved) { return path }
             colours = colours == .planes ? .all : .luma
         }
         return DecoderPath(colours: colours, shrink: shrink, plainShrink: shrink, reason: reason)
@@ -122,13 +122,13 @@ struct SourceFacts {
     /// instead.
     static let mostMemory = 96 << 20
 
-    /// If `holdsResult`, the result becomes a picture in RGB, or its planes are moved.
-    fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?, holdsResult: Bool) -> Bool {
+    /// If `withResult`, the result becomes a picture in RGB, or its planes are moved.
+    fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?, withResult: Bool) -> Bool {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
         let samples = format == .webp || path.colours == .planes ? planes?.samples ?? 1 : 1
         // Three planes of the result, and its picture.
-        let result = holdsResult ? (resize.map(target)?.pixels ?? width * height) * 6 : 0
+        let result = withResult ? (resize.map(target)?.pixels ?? width * height) * 6 : 0
         let decoded = Double(width / shrink * (height / shrink)) * samples
         // A PNG's bytes are read as they are needed.
         let file = format == .png ? 0 : length

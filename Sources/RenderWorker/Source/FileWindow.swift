@@ -4,7 +4,7 @@ import Glibc
 struct FileWindow {
     private let read: (_ offset: Int, _ count: Int) -> [UInt8]?
     private let size: Int
-    private var held: (start: Int, bytes: [UInt8]) = (0, [])
+    private var window: (start: Int, bytes: [UInt8]) = (0, [])
 
     private static let length = 1 << 16
 
@@ -15,26 +15,26 @@ struct FileWindow {
     /// Nil past the end, and where the file can't be read.
     mutating func byte(_ at: Int) -> UInt8? {
         guard at < size else { return nil }
-        if !(held.start..<held.start + held.bytes.count).contains(at) {
+        if !(window.start..<window.start + window.bytes.count).contains(at) {
             guard let bytes = read(at, min(Self.length, size - at)) else { return nil }
-            held = (at, bytes)
+            window = (at, bytes)
         }
-        return held.bytes[at - held.start]
+        return window.bytes[at - window.start]
     }
 
     /// The next position of this byte, from `start` on.
     mutating func place(of byte: UInt8, from start: Int) -> Int? {
         var at = start
         while self.byte(at) != nil {
-            let offset = at - held.start
-            let found = held.bytes.withUnsafeBytes { bytes -> Int? in
+            let offset = at - window.start
+            let found = window.bytes.withUnsafeBytes { bytes -> Int? in
                 guard let base = bytes.baseAddress,
                     let place = memchr(base + offset, Int32(byte), bytes.count - offset)
                 else { return nil }
                 return UnsafeRawPointer(place) - base
             }
-            if let found { return held.start + found }
-            at = held.start + held.bytes.count
+            if let found { return window.start + found }
+            at = window.start + window.bytes.count
         }
         return nil
     }

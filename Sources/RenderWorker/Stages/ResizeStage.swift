@@ -91,10 +91,10 @@ struct ResizeStage {
     /// cropped, `hold` first receives the picture: after the scaling if that makes the picture smaller, otherwise
     /// before it.
     func apply(
-        _ target: Target, to picture: Picture, holding hold: (Picture) throws -> Picture = { $0 }
+        _ target: Target, to picture: Picture, buffering buffer: (Picture) throws -> Picture = { $0 }
     ) throws -> Picture {
         let growsFirst = target.pixels > picture.width * picture.height
-        var result = try withoutRoundedUpEdge(target.cutsRows && growsFirst ? hold(picture) : picture, target)
+        var result = try withoutRoundedUpEdge(target.cutsRows && growsFirst ? buffer(picture) : picture, target)
         if result.width != target.width || result.height != target.height {
             let x = Double(target.width) / Double(result.width)
             let y = Double(target.height) / Double(result.height)
@@ -103,7 +103,7 @@ struct ResizeStage {
         guard result.width != target.cropWidth || result.height != target.cropHeight else { return result }
         let (width, height) = (min(target.cropWidth, result.width), min(target.cropHeight, result.height))
         let (left, top) = ((result.width - width) / 2, (result.height - height) / 2)
-        if target.cutsRows, !growsFirst { result = try hold(result) }
+        if target.cutsRows, !growsFirst { result = try buffer(result) }
         return try result.then { cvips_crop($0, $1, Int32(left), Int32(top), Int32(width), Int32(height)) }
     }
 

@@ -36,7 +36,7 @@ struct SaveStage {
     var keepsMakersNotes: Bool { metadata == .keep }
 
     /// Whether 16-bit samples stay 16-bit.
-    var holds16Bits: Bool { ["png", "tiff", "jxl"].contains(format) }
+    var stores16Bits: Bool { ["png", "tiff", "jxl"].contains(format) }
 
     init(_ stage: Stage) {
         format = stage.arguments["format"]?.text ?? "jpeg"
@@ -309,7 +309,7 @@ struct SaveStage {
     /// Removes alpha, and converts 16-bit samples to 8-bit, if the format can't store them.
     private func fittingFormat(_ picture: Picture) throws -> Picture {
         let flat = (format == "jpeg" || isOpaque) && picture.hasAlpha ? try flattened(picture) : picture
-        guard !holds16Bits, flat.format != VIPS_FORMAT_UCHAR else { return flat }
+        guard !stores16Bits, flat.format != VIPS_FORMAT_UCHAR else { return flat }
         let space = flat.bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         return try flat.then { cvips_colourspace($0, $1, space) }
     }

@@ -6,23 +6,23 @@ package enum ServiceManager {
     package static let isListening = getenv("NOTIFY_SOCKET") != nil
 
     /// Sends these assignments, for example `READY=1`, in one message.
-    package static func tell(_ assignments: String...) {
+    package static func notify(_ assignments: String...) {
         guard isListening else { return }
         // Errors are ignored: a manager that no longer listens needs no notification.
         _ = sd_notify(0, assignments.joined(separator: "\n"))
     }
 
     /// Announces that the daemon is reloading its settings. `READY=1` must follow when that is done.
-    package static func tellReloading() {
+    package static func notifyReloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        tell("RELOADING=1", "MONOTONIC_USEC=\(Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1000)")
+        notify("RELOADING=1", "MONOTONIC_USEC=\(Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1000)")
     }
 
     /// Announces that the daemon is stopping, and the maximum time that it needs. The time may exceed the unit's
     /// `TimeoutStopSec=`.
-    package static func tellStopping(within time: Duration) {
-        tell("STOPPING=1", "EXTEND_TIMEOUT_USEC=\(Int(time / .microseconds(1)))")
+    package static func notifyStopping(within time: Duration) {
+        notify("STOPPING=1", "EXTEND_TIMEOUT_USEC=\(Int(time / .microseconds(1)))")
     }
 
     /// The interval within which the manager expects a ping (`WatchdogSec=`); nil if it expects none.

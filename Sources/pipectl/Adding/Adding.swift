@@ -29,7 +29,7 @@ struct Adding {
     mutating func add(_ additions: [Addition]) throws {
         let others = additions.filter { if case .folder = $0 { false } else { true } }
         let batch = others.count > 1 ? try context.call(Call.NewBatch()).batch : nil
-        try telling(batch, named: nil) { adding in
+        try addingBatch(batch, named: nil) { adding in
             for addition in others {
                 try adding.concerning(addition.name) { adding in
                     let file = try addition.opened()
@@ -63,7 +63,7 @@ struct Adding {
         let path = FileSystem.resolved(folder)
         let name = path == "/" ? nil : FileSystem.name(of: path)
         let batch = try context.call(Call.NewBatch(name: name)).batch
-        try telling(batch, named: name) { adding in
+        try addingBatch(batch, named: name) { adding in
             for picture in pictures {
                 try adding.concerning("\(folder)/\(picture)") { adding in
                     let file: Descriptor
@@ -115,7 +115,7 @@ struct Adding {
         if !wish.isWaiting { try show(jobs, of: reply.batch) }
         guard batch == nil else { return }
         batches.append(reply.batch)
-        try tell(reply.batch, nil, jobs.count)
+        try printBatch(reply.batch, nil, jobs.count)
     }
 
     private mutating func show(_ jobs: ClosedRange<Int>, of batch: Int) throws {
@@ -133,7 +133,7 @@ struct Adding {
     // MARK: - Reporting
 
     /// Runs `body`, then closes the batch and prints its number if it has jobs.
-    private mutating func telling(
+    private mutating func addingBatch(
         _ batch: Int?, named name: String?, _ body: (inout Adding) throws -> Void
     ) throws {
         let before = ids.count
@@ -142,10 +142,10 @@ struct Adding {
         _ = try context.call(Call.CloseBatch(batch: batch))
         guard ids.count > before else { return }
         batches.append(batch)
-        try tell(batch, name, ids.count - before)
+        try printBatch(batch, name, ids.count - before)
     }
 
-    private func tell(_ batch: Int, _ name: String?, _ count: Int) throws {
+    private func printBatch(_ batch: Int, _ name: String?, _ count: Int) throws {
         guard !context.json else { return }
         let title = ["batch \(batch)", name].compactMap(\.self).joined(separator: " ")
         try context.output.line(Text("\(title): \(Amount.counted(count, "job"))"))

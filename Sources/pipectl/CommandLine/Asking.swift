@@ -41,7 +41,7 @@ struct OfNode<Value: Encodable>: Encodable {
 
 extension Context {
     /// Reports silent nodes on standard error.
-    func tell(_ silent: [NodeSilence]) throws -> ExitCode {
+    func report(_ silent: [NodeSilence]) throws -> ExitCode {
         for one in silent { try complain(Failure("NoAnswer", "\(one.node): \(one.reason)", .failed)) }
         return silent.isEmpty ? .done : .failed
     }

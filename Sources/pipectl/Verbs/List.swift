@@ -119,7 +119,7 @@ extension Verb {
                 try context.output.line(Text("the newest \(usualLimit) of each machine; --limit N shows more", .faint))
             }
         }
-        return try context.tell(silent)
+        return try context.report(silent)
     }
 
     /// The jobs of `page`, preceded by the jobs of earlier pages, at most `limit` jobs in all.

@@ -36,6 +36,6 @@ extension Verb {
                 try context.output.lines(page.lines)
             }
         }
-        return try context.tell(silent)
+        return try context.report(silent)
     }
 }

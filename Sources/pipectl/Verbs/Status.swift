@@ -71,13 +71,13 @@ extension Verb {
         } else {
             try context.output.lines(fleet.lines(totals, width: context.output.columns))
         }
-        return try context.tell(totals.silent)
+        return try context.report(totals.silent)
     }
 
     private static let limits: [Option] = [.failed, .since, .unfinished, .ignored, .disk, .patience]
 
     private static func check(_ context: Context) throws -> ExitCode {
-        try context.output.tell(try verdict(context), json: context.json)
+        try context.output.print(try verdict(context), json: context.json)
     }
 
     private static func verdict(_ context: Context) throws -> Verdict {
@@ -125,7 +125,7 @@ extension Verdict {
 }
 
 extension Output {
-    func tell(_ verdict: Verdict, json: Bool) throws -> ExitCode {
+    func print(_ verdict: Verdict, json: Bool) throws -> ExitCode {
         if json {
             try document(verdict)
         } else {

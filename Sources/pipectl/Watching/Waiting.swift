@@ -100,7 +100,7 @@ struct Waiting: Following {
         let left = try wholeBatch.map { try context.call(Call.FindBatch(batch: "\($0)")).batch.unended }
         guard let reasons = stall.news(left: left ?? (some.isEmpty ? nil : some.count { !ended.contains($0) }))
         else { return }
-        Program.tell(["waiting": reasons], reasons.lines, json: context.json)
+        Program.printError(["waiting": reasons], reasons.lines, json: context.json)
     }
 
     /// Names the jobs that continue without pipectl, and the commands that wait for them again. Nil if all jobs named
