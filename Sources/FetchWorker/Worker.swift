@@ -65,7 +65,7 @@ final class Worker {
 
     private func begin(_ request: FetchRequest, into target: Descriptor?) {
         do throws(FetchFailure) {
-            guard let target else { throw FetchFailure(.transient, "no file came with the message") }
+            guard let target else { throw FetchFailure(.transient, "the message carried no file") }
             guard let transfer = Transfer(request, into: target) else {
                 throw FetchFailure(.transient, "libcurl is out of memory")
             }

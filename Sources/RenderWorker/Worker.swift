@@ -168,7 +168,7 @@ final class Worker: Sendable {
         _ request: OpenRequest, _ state: State, _ descriptors: ArraySlice<Descriptor>
     ) throws -> OpenPicture {
         guard let source = descriptors.first else {
-            throw WorkerFailure(stage: "open", message: "no file came with the message")
+            throw WorkerFailure(stage: "open", message: "the message carried no file")
         }
         try cancellation.check()
         let picture = try OpenPicture(

@@ -120,7 +120,7 @@ final class WorkerGenerations {
         guard let trial = trials.removeValue(forKey: worker.process) else {
             return starter.failed("\(end) before it said hello")
         }
-        let how = worker.killed ? "did not come up within PluginTimeout=\(startTimeout.text)" : end.description
+        let how = worker.killed ? "did not start within PluginTimeout=\(startTimeout.text)" : end.description
         trial.done(.failure(WorkerStartError(program: program, how: how, loading: trial.loading)))
     }
 }

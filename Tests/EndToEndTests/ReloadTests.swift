@@ -152,7 +152,7 @@ struct ReloadTests {
 
     @Test(
         "a plugin that crashes or hangs while it loads is left out by name, and the daemon starts",
-        arguments: [("abort();", "Aborted"), ("for (;;) pause();", "did not come up within PluginTimeout=3s")])
+        arguments: [("abort();", "Aborted"), ("for (;;) pause();", "did not start within PluginTimeout=3s")])
     func atTheStart(loading: String, reason: String) async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nPluginTimeout=3s\n"]
         try await DaemonFixture.with(files, started: false) { daemon in

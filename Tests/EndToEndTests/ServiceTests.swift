@@ -108,7 +108,8 @@ struct ServiceTests {
             try await manager.until("READY=1")
             try daemon.write("[Queues]\nRender=many\n", to: "etc/pipelined.conf")
             kill(daemon.process, SIGHUP)
-            let problem = "the configuration is the one from before the reload: \(daemon.path("etc/pipelined.conf")):2:"
+            let problem =
+                "the reload failed, and the previous configuration is in force: \(daemon.path("etc/pipelined.conf")):2:"
             try await manager.until(problem)
             try await daemon.says("nothing was changed by the reload")
             #expect(try daemon.status().queues["render"]?.effective == 3)

@@ -46,7 +46,7 @@ struct ReloadsTests {
             #expect(await reload(reloads).problems.count == 1)
             #expect(window() == 9 && Coordination.sync { listener.events } == [.adopted, .status])
             let problem = Coordination.sync { reloads.problem }
-            #expect(problem?.hasPrefix("the configuration is the one from before the reload: ") == true)
+            #expect(problem?.hasPrefix("the reload failed, and the previous configuration is in force: ") == true)
 
             try fixture.write("[Queues]\nWindow=10\n", to: file)
             #expect(await reload(reloads).problems.isEmpty)

@@ -357,7 +357,9 @@ struct FleetVerbTests {
         try await withNode(problems: bad) { daemon, etc, file in
             let outcome = try await Pipectl.run("fleet", "join", file, at: daemon)
             #expect(outcome.status == 1)
-            #expect(outcome.output.contains("another file keeps it out of force: \(etc)/recipes.d/web.recipe:9:"))
+            #expect(
+                outcome.output.contains(
+                    "it does not take effect because of another file: \(etc)/recipes.d/web.recipe:9:"))
             #expect(FileSystem.mayExist("\(etc)/pipelined.conf.d/fleet.conf"))
             #expect(try daemon.heard(Call.Reload.self).map(\.check) == [true])
         }

@@ -57,7 +57,7 @@ struct PlannerTests {
         #expect(
             plan.operations.map { $0.does(.withNoir) } == [
                 "decode for all; preview: resize, encode jpeg; resize, hand over",
-                "once, when the whole batch is here: record this in the event log; then its jobs continue",
+                "once all jobs of the batch are here: log this event, then continue the jobs",
                 "decode, noir, encode jpeg", "put the results into the outbox, all or none; then handle the original",
                 "log that the results are published",
             ])

@@ -70,7 +70,7 @@ struct AttachedPartTests {
     }
 
     private static let promisedAlone =
-        "without gain map: the file promises a gain map, and has none that can be read"
+        "without gain map: the file announces a gain map, but no readable one was found"
 
     @Test(
         "With metadata=strip the loss of a gain map is reported, but not that of a manifest, which strip removes")

@@ -12,7 +12,8 @@ struct DecoderPathTests {
         let kernel = size == "scale=1" ? "nearest" : "lanczos3"
         let (fast, plain) = ("resize \(size) | \(filter)", "resize \(size) kernel=\(kernel) | \(filter)")
         let paths = try [fast, plain].map { try worker.open(source, $0).decoderPaths[0] }
-        #expect(paths[0].contains("greyscale") && paths[1].contains("whole (kernel=\(kernel) is to see every pixel)"))
+        #expect(
+            paths[0].contains("greyscale") && paths[1].contains("whole (kernel=\(kernel) must process every pixel)"))
         let results = try [fast, plain].map { try Pixels(worker.render(source, "\($0) | save format=png")) }
         return results[0].likeness(results[1])
     }

@@ -228,7 +228,7 @@ struct GainMapTests {
         "A filter whose result the map does not fit, and a format without maps, lose the map, and say so",
         arguments: [
             ("sepia | save", "it does not fit what sepia makes"), ("blur | save", "it does not fit what blur makes"),
-            ("crop ratio=1:1 position=attention | save", "crop chooses its part by what the picture shows"),
+            ("crop ratio=1:1 position=attention | save", "crop chooses its part by the picture's content"),
             ("save format=webp", "webp can't hold it"), ("save format=png", "png can't hold it"),
             ("save format=avif", "avif can't hold it"),
             ("save max-bytes=3K", "it would take more than a quarter of max-bytes="),

@@ -44,7 +44,7 @@ struct SharedDecodingTests {
         #expect(
             png == [
                 "png, whole, once for 2 outputs, own decoder (noir needs luma only)",
-                "png, whole, once for 2 outputs, own decoder (resize makes 80 × 60; a png holds nothing smaller)",
+                "png, whole, once for 2 outputs, own decoder (resize makes 80 × 60; a png contains no smaller copy)",
             ])
     }
 

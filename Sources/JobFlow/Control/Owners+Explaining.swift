@@ -35,7 +35,7 @@ extension Owners {
                 plan.isEmpty ? path : "\(path); \(plan)"
             }
             explanation.decode = zip(known.pictures, words).map { picture, path in
-                (output: picture.name, path: path, unwanted: obstacle(to: picture, header, known.named))
+                (output: picture.name, path: path, unwanted: obstacle(to: picture, header, known))
             }
             let unwanted = explanation.decode.filter { $0.unwanted != nil }.map(\.output)
             explanation.names.removeAll { unwanted.contains($0.output) }
@@ -94,7 +94,7 @@ extension Owners {
         if let ended = try job(ofEnded: file, question.status) { return linked(ended, "it is the original of") }
         guard question.mayExist else { throw .noFile(file) }
         if question.status?.kind == .folder {
-            return untouched("it is a folder, which lies in no inbox; name a file in it")
+            return untouched("it is a folder outside every inbox; name a file in it")
         }
         return try explain(outside: file, question.status)
     }
@@ -207,21 +207,25 @@ extension Owners {
         var batch: Int?
     }
 
-    /// The reason why the file does not meet the picture's condition; nil if it does. The condition sees only the
-    /// file's own folder, not the name of its batch.
-    private func obstacle(to picture: PlannedPicture, _ header: PictureHeader, _ named: Named?) -> String? {
-        guard let condition = picture.condition, let facts = header.facts, let path = named?.path else { return nil }
-        let place = PicturePlace(folder: FileSystem.subfolder(of: path), name: FileSystem.name(of: path))
+    /// The reason why the file does not meet the picture's condition; nil if it does.
+    private func obstacle(to picture: PlannedPicture, _ header: PictureHeader, _ known: Known) -> String? {
+        guard let condition = picture.condition, let facts = header.facts, let order = known.explanation.order,
+            let place = try? known.named.map({ try names($0, order).place(ImageHandle(source: "")) })
+        else { return nil }
         let verdict = condition.verdict(facts, place)
         return verdict.isMet ? nil : verdict.words.printable
+    }
+
+    private func names(_ named: Named, _ order: WorkOrder) -> JobNames {
+        JobNames(
+            order, path: named.path, batch: named.batch, Planner.plan(outputs: order.outputs, inBatch: false), ledger)
     }
 
     /// Adds the names of the results. The date in a name is known only with the header.
     private func named(_ known: Known, _ header: PictureHeader?) -> ExplainAnswer {
         var explanation = known.explanation
         guard let named = known.named, let order = explanation.order else { return explanation }
-        let plan = Planner.plan(outputs: order.outputs, inBatch: false)
-        let names = JobNames(order, path: named.path, batch: named.batch, plan, ledger)
+        let names = names(named, order)
         do {
             var facts = try names.facts(ImageHandle(source: "", modified: named.modified, header: header))
             if header == nil { facts.date = nil }

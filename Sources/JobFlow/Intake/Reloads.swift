@@ -36,7 +36,7 @@ package final class Reloads {
     var problem: String? {
         guard let first = problems.first else { return nil }
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
-        return "the configuration is the one from before the reload: \(first)\(more)"
+        return "the reload failed, and the previous configuration is in force: \(first)\(more)"
     }
 
     /// Reloads run one after another; callers that ask during a reload share the next.

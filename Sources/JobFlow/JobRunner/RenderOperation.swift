@@ -365,7 +365,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     private func made() {
         let (header, results) = box.withLock { ($0.header, $0.results) }
         guard var image = input else {
-            return isRemote ? fallBack(because: JobFailure("it came without its download")) : finish(.cancelled)
+            return isRemote
+                ? fallBack(because: JobFailure("the other node did not describe its download")) : finish(.cancelled)
         }
         image.header = header
         image.staged = parts.flatMap { zip($0.pictures, $0.staging) }.map { picture, path in

@@ -28,7 +28,7 @@ package struct DoneCheck: Sendable {
     /// Why the job can't be undone; nil if it can.
     package func obstacle(toUndoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
-        if !job.disposed { return "its original is still on its way to its place; try again" }
+        if !job.disposed { return "its original is still being moved; try again" }
         if job.outputs.contains(where: { $0.file == nil }) {
             return "an older version published its results, so nobody can tell whether they have been changed"
         }

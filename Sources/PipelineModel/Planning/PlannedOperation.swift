@@ -28,7 +28,7 @@ public enum PlannedOperation: Sendable, Hashable {
                 : "decode for all; " + pictures.map { $0.steps(catalog) }.joined(separator: "; ")
         case .download: "fetch the URL into a file"
         case .publish: "put the results into the outbox, all or none; then handle the original"
-        case .announceBatch: "once, when the whole batch is here: record this in the event log; then its jobs continue"
+        case .announceBatch: "once all jobs of the batch are here: log this event, then continue the jobs"
         case .announce: "log that the results are published"
         }
     }

@@ -79,7 +79,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     int bands = pipeline_colour_bands(input);
     double black = 1, white = 0;
     if (!input->data)
-        return pipeline_refuse(host, "the host has not put the picture in memory");
+        return pipeline_refuse(host, "the host did not load the picture into memory");
     for (int band = 0; band < bands; band++) {
         ends(input, band, values[CLIP].number / 100, &levels.black[band], &levels.white[band]);
         black = fmin(black, levels.black[band]);

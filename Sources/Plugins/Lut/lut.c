@@ -106,12 +106,12 @@ static Table *read_table(const PipelineHost *host, const char *name, GBytes *fil
         if (next)
             *next++ = 0;
         if (!take(table, g_strstrip(line)))
-            failed = pipeline_refuse(host, "line %d of '%s' does not belong into a .cube file: '%.60s'", number, name, line);
+            failed = pipeline_refuse(host, "line %d of '%s' is not valid in a .cube file: '%.60s'", number, name, line);
     }
     g_free(text);
     if (!failed && (table->colours == NULL || table->count < table->most))
         failed = pipeline_refuse(
-            host, "'%s' has %zu colours of %zu; take a whole .cube file", name, table->count, table->most);
+            host, "'%s' has only %zu of %zu colours; use a complete .cube file", name, table->count, table->most);
     for (int band = 0; !failed && band < 3; band++)
         if (!(table->high[band] > table->low[band]))
             failed = pipeline_refuse(host, "the domain of '%s' is empty", name);
@@ -222,7 +222,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     size_t size = 0;
     const void *bytes = pipeline_file(host, &values[FILE_NAME], &size);
     if (!bytes)
-        return pipeline_refuse(host, "the file '%s' has not come", values[FILE_NAME].text);
+        return pipeline_refuse(host, "the host did not pass the file '%s'", values[FILE_NAME].text);
     GBytes *file = g_bytes_new(bytes, size);
     Table *table = shared_table(host, values[FILE_NAME].text, file);
     g_bytes_unref(file);

@@ -89,10 +89,10 @@ struct PluginDescription {
             throw PluginError("it says that it is pointwise, and that it reads texts: one of them is not so")
         }
         guard !traits.contains(.curve) || traits.contains(.pointwise) else {
-            throw PluginError("it says that it is a curve, and not that it is pointwise, as every curve is")
+            throw PluginError("it has the trait 'curve', which requires the trait 'pointwise'")
         }
         guard !traits.contains(.movesPixels) || layout.filter.arrange != nil else {
-            throw PluginError("it says that it moves pixels, and has no function 'arrange', which tells how")
+            throw PluginError("it has the trait 'moves pixels', but no function 'arrange'")
         }
         return traits
     }

@@ -92,7 +92,7 @@ extension SourceFile {
             return isPromised ? .unusable("pipelined reads gain maps of a JPEG only") : .none
         }
         guard let map = indexedGainMap ?? (isPromised ? followingGainMap : nil) else {
-            return isPromised ? .unusable("the file promises a gain map, and has none that can be read") : .none
+            return isPromised ? .unusable("the file announces a gain map, but no readable one was found") : .none
         }
         guard map.width <= width, map.height <= height else {
             return .unusable("it is \(map.width) × \(map.height), larger than its picture")

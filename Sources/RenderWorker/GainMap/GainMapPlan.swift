@@ -21,7 +21,7 @@ enum GainMapPlan {
         switch finding {
         case .none: self = .none
         case .unusable(let reason): self = .lost(reason)
-        case .found where isBehindBarrier: self = .lost("a barrier stands before save")
+        case .found where isBehindBarrier: self = .lost("there is a barrier before save")
         case .found where save.format != "jpeg": self = .lost("\(save.format) can't hold it")
         case .found(let map):
             if case .apple(_, hasHeadroom: false) = map.form, !save.keepsMakersNotes {
@@ -51,15 +51,15 @@ enum GainMapPlan {
             next = placement.resized(to: resize.target(placement.width, placement.height))
         } else if traits.contains(.movesPixels) {
             guard let moved = filters.filters[stage.name]?.arrangement(stage, placement.width, placement.height) else {
-                throw Loss(reason: "\(stage.name) chooses its part by what the picture shows")
+                throw Loss(reason: "\(stage.name) chooses its part by the picture's content")
             }
             next = placement.arranged(moved)
         } else if traits.contains(.keepsGainMap) {
             next?.isLuma = placement.isLuma || traits.contains(.lumaOnly)
         } else {
-            throw Loss(reason: "it does not fit what \(stage.name) makes")
+            throw Loss(reason: "it does not match the result of \(stage.name)")
         }
-        guard let next else { throw Loss(reason: "\(stage.name) leaves nothing of the picture") }
+        guard let next else { throw Loss(reason: "\(stage.name) crops the whole picture away") }
         return next
     }
 
@@ -73,7 +73,7 @@ enum GainMapPlan {
     var words: String? {
         switch self {
         case .none: nil
-        case .kept(let placement): placement.isLuma ? "gain map kept, its luma alone" : "gain map kept"
+        case .kept(let placement): placement.isLuma ? "gain map kept, as luma only" : "gain map kept"
         case .lost(let reason): "gain map lost: \(reason)"
         }
     }

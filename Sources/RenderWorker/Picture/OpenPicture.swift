@@ -112,7 +112,7 @@ struct OpenPicture {
         throw WorkerFailure(
             stage: "open", message: "\(words) are \(pixels) pixels, more than MaxPixels=\(maxPixels)",
             advice: (frames > 1 ? "save the first frame alone (pages=first), or " : "")
-                + "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
+                + "if you trust this picture, raise MaxPixels in [Daemon]; then pipectl retry")
     }
 
     var pixelsToRead: Int64 { header.pixelsToRead }
@@ -160,7 +160,7 @@ struct OpenPicture {
         guard try rendering.source.hasChanged() else { return }
         throw WorkerFailure(
             stage: "open", message: "the file was written to while it was read",
-            advice: "when it is whole: pipectl retry")
+            advice: "wait until it is complete; then pipectl retry")
     }
 }
 
@@ -176,7 +176,7 @@ extension SourceFile {
             return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil, png != nil)
         }
         guard picture.hasPlainColours else {
-            return (.none("its colours have to be made plain first"), nil, png != nil)
+            return (.none("its colours must be converted first"), nil, png != nil)
         }
         // A PNG stores no luma, but the worker converts each row to luma as it decodes the row. The worker does not do
         // so after a barrier, because the metadata then comes from another file.

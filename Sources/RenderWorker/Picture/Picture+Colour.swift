@@ -18,7 +18,7 @@ extension Picture {
 
     /// Transforms to sRGB, or to grey if the profile is for grey.
     func transformed(by profile: ICCProfile) throws -> Picture {
-        guard let intent = profile.intent else { throw VipsError(lines: ["the profile says nothing of its colours"]) }
+        guard let intent = profile.intent else { throw VipsError(lines: ["the profile supports no rendering intent"]) }
         let result = try inSRGB(intent)
         return try profile.space == "GRAY" ? result.luma() : result
     }

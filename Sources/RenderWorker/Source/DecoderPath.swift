@@ -54,7 +54,7 @@ struct DecoderPath: Equatable {
         // If the chain names a kernel, every pixel must pass through it, so don't shrink while decoding.
         if let resize, !resize.mayShrinkWhileDecoding {
             return DecoderPath(
-                colours: .all, shrink: 1, plainShrink: 1, reason: "kernel=\(resize.kernel) is to see every pixel")
+                colours: .all, shrink: 1, plainShrink: 1, reason: "kernel=\(resize.kernel) must process every pixel")
         }
         var reason = facts.isGrey ? "it has no colours" : facts.sizes(resize)
         var colours = Colours.all
@@ -174,7 +174,7 @@ struct SourceFacts {
         guard let target = resize.map(target) else { return "the chain begins at full size" }
         let upright = isTurned ? target.turned : target
         let result = "resize makes \(upright.width) × \(upright.height)"
-        return shrinks.isEmpty ? "\(result); a \(format.rawValue) holds nothing smaller" : result
+        return shrinks.isEmpty ? "\(result); a \(format.rawValue) contains no smaller copy" : result
     }
 
     func target(_ resize: ResizeStage) -> ResizeStage.Target {

@@ -35,7 +35,7 @@ enum PNGSaver {
                     picture.image, { packer, row in png_packer_add(OpaquePointer(packer), row) ? 0 : -1 },
                     UnsafeMutableRawPointer(packer))
                 if status != 0, vips_error_buffer().pointee == 0 {
-                    cvips_error("pngsave", "its packed pixels are not those of the picture")
+                    cvips_error("pngsave", "the compressed pixels differ from the picture")
                 }
                 return status == 0 && stream.put(chunks.behind) ? vips_target_end(target) : -1
             } catch {

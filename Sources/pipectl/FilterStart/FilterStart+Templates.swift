@@ -99,7 +99,7 @@ extension FilterStart {
 
         static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
             try {
-                /* The host's own reference stays the host's. */
+                /* The host keeps its own reference. */
                 VImage image(input, vips::NOSTEAL);
                 double warmer = values[0].number / 5;
                 /* Grey has no colour to warm; alpha, the last band, stays as it is. */

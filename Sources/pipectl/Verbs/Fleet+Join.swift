@@ -62,7 +62,7 @@ extension Verb {
     ) throws {
         for file in files { try context.output.line("\("wrote", .good) \(file)") }
         for problem in others {
-            try context.output.line("\("another file keeps it out of force:", .bad) \(problem.placed)")
+            try context.output.line("\("it does not take effect because of another file:", .bad) \(problem.placed)")
         }
         if let fleet {
             try context.output.line()

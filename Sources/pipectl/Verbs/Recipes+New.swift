@@ -61,7 +61,7 @@ extension Verb {
         guard !context.json else { return try context.output.document(start) }
         try context.output.line("\("wrote", .good) \(start.file)")
         for problem in others {
-            try context.output.line("\("another file keeps it out of force:", .bad) \(problem.placed)")
+            try context.output.line("\("it does not take effect because of another file:", .bad) \(problem.placed)")
         }
         let steps =
             elsewhere == nil

@@ -101,10 +101,10 @@ struct LutTests {
     @Test(
         "a file that is no table is refused with its line",
         arguments: [
-            ("", "'look.cube' has 0 colours of 0"), ("hello\n", "line 1 of 'look.cube' does not belong"),
-            ("LUT_3D_SIZE 1\n", "line 1 of"), ("LUT_3D_SIZE 129\n1 1 1\n", "has 1 colours of 2146689"),
+            ("", "'look.cube' has only 0 of 0 colours"), ("hello\n", "line 1 of 'look.cube' is not valid"),
+            ("LUT_3D_SIZE 1\n", "line 1 of"), ("LUT_3D_SIZE 129\n1 1 1\n", "has only 1 of 2146689 colours"),
             ("LUT_3D_SIZE 130\n", "line 1 of"), ("LUT_1D_SIZE 65537\n", "line 1 of"),
-            ("LUT_3D_SIZE 2\nLUT_1D_SIZE 2\n", "line 2 of"), ("LUT_1D_SIZE 2\n0 0 0\n", "has 1 colours of 2"),
+            ("LUT_3D_SIZE 2\nLUT_1D_SIZE 2\n", "line 2 of"), ("LUT_1D_SIZE 2\n0 0 0\n", "has only 1 of 2 colours"),
             ("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n1 1 1\n", "line 4 of"), ("LUT_1D_SIZE 2\n0 0\n", "line 2 of"),
             ("LUT_1D_SIZE 2\n0 0 nan\n", "line 2 of"), ("LUT_1D_SIZE 2\n0 0 0 0\n", "line 2 of"),
             ("LUT_1D_SIZE 2\nDOMAIN_MIN 1 0 0\n0 0 0\n1 1 1\n", "the domain of 'look.cube' is empty"),

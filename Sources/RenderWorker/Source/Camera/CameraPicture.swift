@@ -25,7 +25,8 @@ struct CameraPicture {
     init(_ bytes: SourceBytes, size: Int, name: String, _ policy: RawPolicy, accepting acceptsDamage: Bool) throws {
         (self.bytes, self.size, self.acceptsDamage) = (bytes, size, acceptsDamage)
         guard acceptsDamage || !CameraRaw.isCut(size: size, bytes.exactly) else {
-            throw WorkerFailure(camera: CameraFile.Failure(kind: .cut, words: "it says that it holds more"))
+            throw WorkerFailure(
+                camera: CameraFile.Failure(kind: .cut, words: "it ends before the data that it announces"))
         }
         let found: (bytes: [UInt8], header: JPEGHeader)?
         do throws(CameraFile.Failure) {
