@@ -115,11 +115,11 @@ final class Guest: Sendable {
 
     // MARK: - On the picture's queue
 
-    private func work(ifNotWanted end: End, _ body: () throws -> Void) {
+    private func work(ifNotWanted unwanted: End, _ body: () throws -> Void) {
         do {
             try body()
         } catch GuestEnd.notWanted {
-            end(end)
+            end(unwanted)
         } catch {
             giveBack(because: nil)
             ended(self, .withdrawn)
@@ -127,8 +127,8 @@ final class Guest: Sendable {
     }
 
     /// Ends the attempt and calls `ended`, but does not inform the origin.
-    private func end(_ end: End) {
+    private func end(_ outcome: End) {
         isVoid()
-        ended(self, end)
+        ended(self, outcome)
     }
 }
