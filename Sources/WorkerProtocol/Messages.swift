@@ -47,6 +47,8 @@ public struct OpenRequest: Codable, Sendable {
 /// The stages from the source picture to one result; the last is `save`.
 public struct RenderOutput: Codable, Sendable, Hashable {
     public var name: String?
+    /// The stages before a barrier, which made the source; empty if the source is the original.
+    public var earlier: [Stage] = []
     public var stages: [Stage]
     /// Whether the result's name template uses `{hash}`.
     public var wantsHash = false
@@ -61,6 +63,7 @@ public struct RenderOutput: Codable, Sendable, Hashable {
 
     public init(_ picture: PlannedPicture, wantsDate: Bool, wantsFacts: Bool = false) {
         self.init(name: picture.name, stages: picture.stages)
+        earlier = picture.earlier
         wantsHash = picture.naming?.asks(for: .hash) ?? false
         (self.wantsDate, self.wantsFacts) = (wantsDate, wantsFacts)
     }

@@ -227,7 +227,8 @@ struct GainMapTests {
     @Test(
         "A filter whose result the map does not fit, and a format without maps, lose the map, and say so",
         arguments: [
-            ("sepia | save", "it does not fit what sepia makes"), ("blur | save", "it does not fit what blur makes"),
+            ("sepia | save", "it does not match the result of sepia"),
+            ("blur | save", "it does not match the result of blur"),
             ("crop ratio=1:1 position=attention | save", "crop chooses its part by the picture's content"),
             ("save format=webp", "webp can't hold it"), ("save format=png", "png can't hold it"),
             ("save format=avif", "avif can't hold it"),

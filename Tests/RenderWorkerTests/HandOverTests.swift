@@ -11,7 +11,7 @@ struct HandOverTests {
         let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: true)
         var made: [Int: TemporaryFile] = [:]
         for picture in plan.segments.joined() {
-            let outputs = [RenderOutput(name: nil, stages: picture.stages)]
+            let outputs = [RenderOutput(picture, wantsDate: false)]
             let handedOver = try picture.source.map { try #require(made[$0]) }
             _ = try worker.open((handedOver.map { [$0] } ?? []) + [source], outputs)
             let file = try TemporaryFile()
@@ -40,6 +40,20 @@ struct HandOverTests {
         }
         for field in ["xmp-data", "iptc-data"] { #expect(result.blob(field) == expected.blob(field), "\(field)") }
         #expect(result.has("icc-profile-data") == expected.has("icc-profile-data"))
+    }
+
+    @Test(
+        "A gain map passes a barrier as if there were none",
+        arguments: [
+            ("resize scale=0.5", "noir"), ("noir", "crop ratio=1:1 | rotate angle=90"),
+            ("crop ratio=1:1", "barrier | resize width=120"), ("resize width=200", "save"),
+        ])
+    func gainMap(before: String, after: String) throws {
+        let source = try HDRFile.photograph()
+        let file = try HDRRendition(cut(source, "\(before) | barrier | \(after)"))
+        let whole = try HDRRendition(
+            WorkerProcess().render(source, "\(before) | \(after.replacing("barrier | ", with: ""))"))
+        #expect(file.map == whole.map && file.channels == whole.channels)
     }
 
     @Test("A barrier changes no pixel: alpha, 16 bits and grey", arguments: [Pixels.Format.png, .tiff])

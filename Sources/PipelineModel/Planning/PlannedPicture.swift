@@ -3,6 +3,8 @@ public struct PlannedPicture: Sendable, Hashable {
     public let index: Int
     /// Index of the planned picture from which this picture is made; nil if it is made from the original.
     public let source: Int?
+    /// The stages before the barrier, which made the source from the original; empty if there is no source.
+    public let earlier: [Stage]
     /// The stages that make this picture. The last stage is `save`.
     public let stages: [Stage]
     public let isResult: Bool

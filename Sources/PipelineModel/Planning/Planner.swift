@@ -11,11 +11,12 @@ public enum Planner {
         for output in outputs {
             var segment = 0
             var source: Int?
-            var stages: [Stage] = []
+            var (earlier, stages): ([Stage], [Stage]) = ([], [])
             func make(_ save: Stage, isResult: Bool, name: String?) {
                 segments[segment].append(
                     PlannedPicture(
-                        index: count, source: source, stages: stages + [save], isResult: isResult, name: name,
+                        index: count, source: source, earlier: earlier, stages: stages + [save], isResult: isResult,
+                        name: name,
                         naming: isResult ? output.naming : nil, condition: output.condition))
                 count += 1
             }
@@ -27,7 +28,7 @@ public enum Planner {
                 } else if inBatch {
                     if !stages.isEmpty {
                         make(.handOver(before: output.chain.stages.last), isResult: false, name: output.name)
-                        (source, stages) = (count - 1, [])
+                        (source, earlier, stages) = (count - 1, earlier + stages, [])
                     }
                     segment += 1
                     if segments.count == segment { segments.append([]) }

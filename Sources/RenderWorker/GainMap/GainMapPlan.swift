@@ -12,7 +12,7 @@ enum GainMapPlan {
     /// `orientation`, `width` and `height` describe the stored picture.
     init(
         _ finding: GainMap.Finding, _ stages: [Stage], stored width: Int, _ height: Int, orientation: Int,
-        isBehindBarrier: Bool, _ filters: FilterLibrary
+        _ filters: FilterLibrary
     ) {
         guard let save = stages.last.map(SaveStage.init), save.hdr != .drop, !save.isHandOver else {
             self = .none
@@ -21,7 +21,6 @@ enum GainMapPlan {
         switch finding {
         case .none: self = .none
         case .unusable(let reason): self = .lost(reason)
-        case .found where isBehindBarrier: self = .lost("there is a barrier before save")
         case .found where save.format != "jpeg": self = .lost("\(save.format) can't hold it")
         case .found(let map):
             if case .apple(_, hasHeadroom: false) = map.form, !save.keepsMakersNotes {

@@ -66,15 +66,11 @@ struct OpenPicture {
         plan = DecodePlan(
             ordered.map(\.stages), of: facts, filters.traits, movesPixels: filters.movesPixels,
             bytesPerPixel: estimate.bytesPerPixel(of:))
-        let promised = picture.dropped.contains(AttachedPart.gainMap.rawValue)
-        let finding = source.gainMap(picture.width, picture.height, isPromised: promised)
-        let gainMapPlans = ordered.map {
-            GainMapPlan(
-                finding, $0.stages, stored: picture.width, picture.height, orientation: picture.orientation,
-                isBehindBarrier: original != nil, filters)
-        }
-        for (plan, output) in zip(gainMapPlans, ordered) { try plan.check(output.stages) }
-        let gainMaps = GainMaps(finding, gainMapPlans, of: source, picture.width, picture.height, resizers)
+        // After a barrier, only the original has the gain map and the metadata.
+        let described = try original.map { original in try original.reading { try original.picture() } } ?? picture
+        let gainMaps = GainMaps(
+            of: original ?? source, described, ordered.map { $0.earlier + $0.stages }, filters, resizers)
+        for (plan, output) in zip(gainMaps.plans, ordered) { try plan.check(output.stages) }
         header = PictureHeader(
             format: source.camera?.kind ?? source.format.rawValue, width: picture.width, height: picture.height,
             bands: picture.bands,
@@ -84,12 +80,9 @@ struct OpenPicture {
             // Decodings run one after the other, so the largest counts.
             memory: (plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
                 + Int64(gainMaps.memory),
-            gainMap: finding.words, gainMapPlans: gainMapPlans.map { $0.words ?? "" })
-        if outputs.contains(where: \.wantsDate) {
-            header.taken = try? (original.map { try $0.picture() } ?? picture).exif?.date
-        }
+            gainMap: gainMaps.finding.words, gainMapPlans: gainMaps.plans.map { $0.words ?? "" })
+        if outputs.contains(where: \.wantsDate) { header.taken = described.exif?.date }
         if outputs.contains(where: \.wantsFacts) {
-            let described = try (original.map { try $0.picture() } ?? picture)
             header.facts = described.facts(
                 format: source.camera == nil ? source.format.rawValue : SourceFormat.raw.rawValue, pages: header.pages)
             header.facts?.isHDR = header.gainMap != nil
