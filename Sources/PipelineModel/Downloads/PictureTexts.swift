@@ -53,7 +53,7 @@ extension PlannedPicture {
         save.arguments["caption"] = texts.caption.map(ArgumentValue.text)
         save.arguments["credit"] = texts.credit.map(ArgumentValue.text)
         return PlannedPicture(
-            index: index, source: source, stages: stages.dropLast() + [save], isResult: isResult, name: name,
-            naming: naming, condition: condition)
+            index: index, source: source, earlier: earlier, stages: stages.dropLast() + [save], isResult: isResult,
+            name: name, naming: naming, condition: condition)
     }
 }
