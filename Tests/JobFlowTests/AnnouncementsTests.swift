@@ -38,7 +38,7 @@ struct AnnouncementsTests {
             queue.trace { _, _, state in if state == .finished { operations.withLock { $0 += 1 } } }
             #expect(try fixture.texts("batch") == ["arrived"])
             let queued = fixture.owners.jobs
-            #expect(queued.counts[.waiting] == 2)
+            #expect(Coordination.sync { queued.counts[.waiting] } == 2)
             queue.resume()
             await fixture.until { queued.counts[.queued] == 2 && queued.counts[.waiting] == 0 }
             await fixture.settle()
