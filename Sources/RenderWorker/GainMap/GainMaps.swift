@@ -16,18 +16,25 @@ final class GainMaps {
         var reason: String
     }
 
-    /// `picture` is the header of `source`, and `stages` has all stages of each output, from the original to the result.
     init(
+        _ finding: GainMap.Finding, _ plans: [GainMapPlan], of source: SourceFile, _ width: Int, _ height: Int,
+        _ resizers: Resizers
+    ) {
+        (self.finding, self.plans, self.source, self.resizers) = (finding, plans, source, resizers)
+        stored = (width, height)
+    }
+
+    /// `picture` is the header of `source`, and `stages` has all stages of each output, from the original to the result.
+    convenience init(
         of source: SourceFile, _ picture: Picture, _ stages: [[Stage]], _ filters: FilterLibrary, _ resizers: Resizers
     ) {
         let (width, height) = (picture.width, picture.height)
         let isPromised = picture.dropped.contains(AttachedPart.gainMap.rawValue)
         let finding = source.gainMap(width, height, isPromised: isPromised)
-        plans = stages.map {
+        let plans = stages.map {
             GainMapPlan(finding, $0, stored: width, height, orientation: picture.orientation, filters)
         }
-        (self.finding, self.source, self.resizers) = (finding, source, resizers)
-        stored = (width, height)
+        self.init(finding, plans, of: source, width, height, resizers)
     }
 
     /// The gain map of a result, or the reason why the result has none.
