@@ -29,6 +29,8 @@ actor ControlConnection: QueueActor {
     nonisolated let executor: QueueExecutor
     nonisolated let role: ControlRole
     private nonisolated let client: (user: uid_t, process: pid_t)?
+    /// The ID of the client's user; root's if the kernel did not say.
+    nonisolated var owner: Int { Int(client?.user ?? 0) }
     /// The client's user and process, for the log. The name is looked up at the first line that needs it.
     nonisolated var peer: String {
         guard let client else { return "somebody" }

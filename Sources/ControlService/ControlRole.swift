@@ -10,7 +10,8 @@ package enum ControlRole: Sendable {
     private static let looking = Set(
         [
             Call.Status.self, Call.Metrics.self, Call.WhyWaiting.self, Call.ListIgnored.self, Call.List.self,
-            Call.ListIDs.self, Call.Batches.self, Call.Show.self, Call.Log.self, Call.Sift.self, Call.Wait.self,
+            Call.ListIDs.self, Call.FindBatch.self, Call.Batches.self, Call.Show.self, Call.Log.self, Call.Sift.self,
+            Call.Wait.self,
             Call.Watch.self, Call.Progress.self, Call.Recipes.self, Call.Plugins.self, Call.Settings.self,
             Call.GetInfo.self, Call.GetInterfaceDescription.self,
         ].map { (call: any ControlCall.Type) in call.method })

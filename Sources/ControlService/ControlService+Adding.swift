@@ -113,7 +113,8 @@ extension ControlService {
         try check(call.after ?? [])
         return AddingTerms(
             order: order, batch: call.batch, after: call.after ?? [], anyway: call.anyway ?? false,
-            priority: try call.priority.map(priority(named:)), peer: request.connection.peer)
+            priority: try call.priority.map(priority(named:)), peer: request.connection.peer,
+            owner: request.connection.owner)
     }
 
     /// `raw` is only allowed with a chain, because a recipe has its own setting, `Raw=`.

@@ -33,10 +33,14 @@ package struct AddingTerms: Sendable {
     package var priority: Priority?
     /// The client, in words for the log and the jobs' events.
     package var peer: String
+    /// The ID of the client's user.
+    package var owner: Int
 
-    package init(order: WorkOrder, batch: Int?, after: [Int], anyway: Bool, priority: Priority?, peer: String) {
+    package init(
+        order: WorkOrder, batch: Int?, after: [Int], anyway: Bool, priority: Priority?, peer: String, owner: Int
+    ) {
         (self.order, self.batch, self.after, self.anyway) = (order, batch, after, anyway)
-        (self.priority, self.peer) = (priority, peer)
+        (self.priority, self.peer, self.owner) = (priority, peer, owner)
     }
 }
 

@@ -9,7 +9,7 @@ extension JobRecord {
         j.state, CASE j.hold WHEN 'after' THEN \(Ledger.needsText) ELSE j.reason END AS reason, j.error, j.advice,
         j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started, j.finished, j.url, j.host, j.partial,
         j.priority, j.hold, j.due, j.setbacks, j.crashes, j.failure, j.segment, j.staged, j.anyway, j.returns, j.removed,
-        (SELECT body FROM orders WHERE id = j.former) AS former, j.goal, j.texts
+        (SELECT body FROM orders WHERE id = j.former) AS former, j.goal, j.texts, j.owner
         """
 
     init(_ row: Database.Row, _ orders: inout OrderCache) throws {
@@ -28,7 +28,7 @@ extension JobRecord {
             staged: row.json("staged") ?? [], anyway: row["anyway"], returns: row["returns"],
             removed: row.json("removed"),
             former: row.read("former") { try (row["former"] as String?).map { try orders.order($0) } },
-            goal: row["goal"], texts: row.json("texts"))
+            goal: row["goal"], texts: row.json("texts"), owner: row["owner"])
     }
 }
 

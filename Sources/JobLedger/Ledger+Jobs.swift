@@ -25,12 +25,12 @@ extension Ledger {
             """
             INSERT INTO jobs (id, position, batch, work, recipe, path, origin, source, device, inode, size, modified,
                 state, reason, created, finished, url, host, priority, hold, anyway, error, advice, disposed, failure,
-                texts)
+                texts, owner)
             VALUES (\(job.id), \(job.position), \(job.batch), \(row(of: job.order)), \(job.order.recipe), \(job.path), \(job.origin),
                 \(job.source), \(job.file.device), \(job.file.inode), \(job.file.size), \(job.file.modified),
                 \(job.state), \(job.reason), \(job.created), \(job.finished), \(job.url), \(job.host), \(job.priority),
                 \(job.waitReason), \(job.anyway), \(job.error), \(job.advice), \(job.disposed), \(job.failure),
-                \(job.texts.map(JSONText.encode)))
+                \(job.texts.map(JSONText.encode)), \(job.owner))
             """)
         try add(job.event)
     }

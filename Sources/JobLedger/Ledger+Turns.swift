@@ -1,18 +1,19 @@
 package import JobModel
 package import PipelineModel
 
-/// The queued jobs of one priority that download from one host, or that belong to one recipe and batch. Lanes take
-/// turns: hosts or recipes with each other, and batches within a recipe.
+/// The queued jobs of one priority that download from one host, or that belong to one member of a recipe. Lanes take
+/// turns: hosts or recipes with each other, and members within a recipe.
 package struct Lane: Hashable, Sendable {
     package var queue: FirstQueue
     /// The host of downloads, or the recipe of pictures.
     package var group: String
-    /// The batch of pictures; 0 for downloads, and for pictures outside batches.
-    package var batch: Int
+    /// The batch of pictures. The pictures of a user outside batches count as one batch, with a negative number. 0 for
+    /// downloads.
+    package var member: Int
     package var priority: Priority
 
-    package init(_ queue: FirstQueue, _ group: String, batch: Int = 0, _ priority: Priority) {
-        (self.queue, self.group, self.batch, self.priority) = (queue, group, batch, priority)
+    package init(_ queue: FirstQueue, _ group: String, member: Int = 0, _ priority: Priority) {
+        (self.queue, self.group, self.member, self.priority) = (queue, group, member, priority)
     }
 }
 
@@ -25,7 +26,7 @@ extension JobRecord {
         let priority = Priority(rank: priority)
         return switch queue {
         case .download: Lane(.download, host ?? "", priority)
-        case .render: Lane(.render, order.recipe, batch: batch ?? 0, priority)
+        case .render: Lane(.render, order.recipe, member: batch ?? -1 - owner, priority)
         }
     }
 }
@@ -36,7 +37,8 @@ extension Ledger {
         let (index, members): (SQL, SQL) =
             switch lane.queue {
             case .download: ("jobs_by_host", "j.host = \(lane.group)")
-            case .render: ("jobs_by_recipe", "j.recipe = \(lane.group) AND coalesce(j.batch, 0) = \(lane.batch)")
+            case .render:
+                ("jobs_by_recipe", "j.recipe = \(lane.group) AND coalesce(j.batch, -1 - j.owner) = \(lane.member)")
             }
         return try jobs(
             by: index,
@@ -60,14 +62,14 @@ extension Ledger {
             """)
     }
 
-    /// The batch that follows `batch` and has queued pictures of this recipe and priority; 0 stands for pictures outside
-    /// batches.
-    package nonisolated func batch(after batch: Int, of recipe: String, _ priority: Priority) throws -> Int? {
+    /// The member that follows `member` and has queued pictures of this recipe and priority.
+    package nonisolated func member(after member: Int, of recipe: String, _ priority: Priority) throws -> Int? {
         try value(
             """
-            SELECT coalesce(batch, 0) FROM jobs INDEXED BY jobs_by_recipe
+            SELECT coalesce(batch, -1 - owner) FROM jobs INDEXED BY jobs_by_recipe
             WHERE state = 'queued' AND \(FirstQueue.render.condition) AND priority = \(priority.rank)
-                AND recipe = \(recipe) AND coalesce(batch, 0) > \(batch) ORDER BY coalesce(batch, 0) LIMIT 1
+                AND recipe = \(recipe) AND coalesce(batch, -1 - owner) > \(member)
+            ORDER BY coalesce(batch, -1 - owner) LIMIT 1
             """)
     }
 }

@@ -403,5 +403,15 @@ enum Schema {
         Migration(
             name: "names, captions and credits of lists",
             "ALTER TABLE jobs ADD COLUMN texts TEXT"),
+
+        // `owner`: the user whose picture it is. Pictures outside batches take turns by it.
+        Migration(
+            name: "turns of users",
+            """
+            ALTER TABLE jobs ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
+            DROP INDEX jobs_by_recipe;
+            CREATE INDEX jobs_by_recipe ON jobs(priority, recipe, coalesce(batch, -1 - owner), position)
+                WHERE state = 'queued' AND (url IS NULL OR inode <> 0)
+            """),
     ]
 }

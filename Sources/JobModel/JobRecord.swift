@@ -106,6 +106,8 @@ package struct JobRecord: Sendable {
     package var goal: String?
     /// The name, caption and credit that a list gives for the picture.
     package var texts: PictureTexts?
+    /// The ID of the user who dropped or added the picture.
+    package var owner = 0
     /// The user and the action that led to this state, for its event: `dropped by user 1000`. Not part of the row.
     package var cause: String?
 
@@ -117,7 +119,7 @@ package struct JobRecord: Sendable {
         host: String? = nil, partial: FetchResume? = nil, priority: Int = 0, waitReason: WaitReason? = nil,
         due: Double? = nil, setbacks: Int = 0, crashes: Int = 0, failure: FailureClass? = nil, segment: Int = 0,
         staged: [Staged] = [], anyway: Bool = false, returns: String? = nil, removed: Removal? = nil,
-        former: WorkOrder? = nil, goal: String? = nil, texts: PictureTexts? = nil
+        former: WorkOrder? = nil, goal: String? = nil, texts: PictureTexts? = nil, owner: Int = 0
     ) {
         (self.id, self.position, self.batch, self.order, self.path) = (id, position, batch, order, path)
         (self.origin, self.source, self.file, self.state) = (origin, source, file, state)
@@ -128,6 +130,7 @@ package struct JobRecord: Sendable {
         (self.waitReason, self.due, self.setbacks, self.crashes) = (waitReason, due, setbacks, crashes)
         (self.failure, self.segment, self.staged, self.anyway) = (failure, segment, staged, anyway)
         (self.returns, self.removed, self.former, self.goal, self.texts) = (returns, removed, former, goal, texts)
+        self.owner = owner
     }
 }
 

@@ -51,7 +51,8 @@ struct RoleTests {
             }
             #expect(
                 open == [
-                    "Status", "Metrics", "WhyWaiting", "ListIgnored", "List", "ListIDs", "Batches", "Show", "Log",
+                    "Status", "Metrics", "WhyWaiting", "ListIgnored", "List", "ListIDs", "FindBatch", "Batches", "Show",
+                    "Log",
                     "Sift",
                     "Wait", "Watch", "Progress", "Recipes", "Plugins", "Settings",
                 ], "\(open.sorted())")

@@ -77,7 +77,24 @@ struct TurnsTests {
             }
             #expect(try rows(limit: 4) == [6, 7, 8, 10])
             #expect(try rows(limit: 9) == [1, 2, 10, 4, 5, 6])
-            #expect(turns.full.contains(Lane(.render, "a", batch: 1, .normal)))
+            #expect(turns.full.contains(Lane(.render, "a", member: 1, .normal)))
+        }
+    }
+
+    @Test("users take turns with pictures outside batches, and with batches")
+    func users() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let jobs = (1...8).map { id in
+                var job = fixture.job(id)
+                (job.owner, job.batch) = id == 6 ? (0, 3) : (id < 6 ? 1000 : 1001, nil)
+                return job
+            }
+            #expect(fixture.insert(jobs))
+            var turns = Turns(.render)
+            turns.share = 2
+            let rows = try turns.rows(of: fixture.ledger, atLeast: .low, except: [], limit: 9).map(\.id)
+            #expect(rows == [7, 8, 1, 2, 6])
+            #expect(try fixture.ledger.job(7)?.owner == 1001)
         }
     }
 

@@ -77,7 +77,7 @@ struct JobListTests {
             var batches: [Int] = []
             while let next = try ledger.batch(after: batches.last ?? -1, of: "web", .normal) { batches.append(next) }
             #expect(batches == [0, 7])
-            let lane = Lane(.render, "web", batch: 7, .normal)
+            let lane = Lane(.render, "web", member: 7, .normal)
             #expect(try ledger.queued(lane, except: [], limit: 10).map(\.id) == [1, 4])
             #expect(try ledger.group(after: "", .render, .high) == nil)
         }

@@ -55,7 +55,7 @@ extension JobIntake {
                     order: terms.order, path: subfolder.map { FileSystem.join($0, name) } ?? name, source: target,
                     origin: .spooled, file: identity,
                     batch: terms.batch, at: Timestamp.now())
-                (record.anyway, record.cause) = (terms.anyway, "added by \(terms.peer)")
+                (record.anyway, record.owner, record.cause) = (terms.anyway, terms.owner, "added by \(terms.peer)")
                 if let priority = terms.priority { record.priority = priority.rank }
                 enter(record, after: terms.after) { result in
                     if case .failure = result { FileLanes.work(on: spool).async(remove) }

@@ -70,6 +70,7 @@ package final class JobIntake: IntakeSink {
                     order: order, path: claim.path, source: claim.source, origin: claim.origin,
                     file: claim.file, batch: batch?.id,
                     state: claim.cancelled || inbox.cancels(claimed: claim.path) ? .cancelled : .queued, at: now)
+                record.owner = Int(claim.owner)
                 record.cause = names[claim.owner].map { "dropped by user \($0)" }
                 return record
             }

@@ -4,8 +4,8 @@ import PipelineModel
 
 /// The turns of the lanes of a queue in the window.
 ///
-/// Each lane may use only its share of the window, so that a long list from one host, or a large batch, leaves room for
-/// others. The gate of the queue then lets the lanes in the window take turns.
+/// Each lane may use only its share of the window, so that a long list from one host, a large batch, or a user with many
+/// pictures leaves room for others. The gate of the queue then lets the lanes in the window take turns.
 struct Turns {
     private let queue: FirstQueue
     var share: Int
@@ -17,8 +17,8 @@ struct Turns {
     private(set) var due: Set<Lane> = []
     /// The group whose rows were read last, for each priority.
     private var lastGroup: [Priority: String] = [:]
-    /// The batch whose pictures were read last, for each recipe.
-    private var lastBatch: [String: Int] = [:]
+    /// The member whose pictures were read last, for each recipe.
+    private var lastMember: [String: Int] = [:]
 
     init(_ queue: FirstQueue, share: Int = .max) { (self.queue, self.share) = (queue, share) }
 
@@ -76,33 +76,33 @@ struct Turns {
         of ledger: Ledger, _ group: String, _ priority: Priority, except: [Int], limit: Int,
         _ exhausted: inout Set<Lane>
     ) throws -> [JobRecord] {
-        let last = lastBatch[group] ?? -1
-        var batch = last
+        let last = lastMember[group] ?? .min
+        var member = last
         var isAround = false
         while true {
-            guard let next = try self.batch(after: batch, of: group, priority, ledger) else {
+            guard let next = try self.member(after: member, of: group, priority, ledger) else {
                 if isAround { return [] }
-                (isAround, batch) = (true, -1)
+                (isAround, member) = (true, .min)
                 continue
             }
             if isAround, next > last { return [] }
-            batch = next
-            let lane = Lane(queue, group, batch: batch, priority)
+            member = next
+            let lane = Lane(queue, group, member: member, priority)
             guard !full.contains(lane), !exhausted.contains(lane) else { continue }
             let room = room(for: lane)
             let found = try ledger.queued(lane, except: except, limit: min(room, limit))
             // With these rows, the lane has used up its share, and it may have more rows.
             if found.count == room { close(lane) } else if found.count < limit { exhausted.insert(lane) }
             guard !found.isEmpty else { continue }
-            if queue == .render { lastBatch[group] = batch }
+            if queue == .render { lastMember[group] = member }
             return found
         }
     }
 
-    private func batch(after batch: Int, of group: String, _ priority: Priority, _ ledger: Ledger) throws -> Int? {
+    private func member(after member: Int, of group: String, _ priority: Priority, _ ledger: Ledger) throws -> Int? {
         switch queue {
-        case .download: batch < 0 ? 0 : nil
-        case .render: try ledger.batch(after: batch, of: group, priority)
+        case .download: member < 0 ? 0 : nil
+        case .render: try ledger.member(after: member, of: group, priority)
         }
     }
 }

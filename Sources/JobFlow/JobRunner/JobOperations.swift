@@ -111,7 +111,7 @@ final class JobOperations {
     private func lane(of record: JobRecord, in queue: FirstQueue) -> GateLane.Name {
         let lane = record.lane(in: queue)
         let share = queue == .render ? configuration.now.recipe(lane.group)?.share : nil
-        return GateLane.Name(lane.group, member: lane.batch, share: share ?? 1)
+        return GateLane.Name(lane.group, member: lane.member, share: share ?? 1)
     }
 
     /// Reports only `executing` and later states, because each report costs a turn of the coordination queue.
