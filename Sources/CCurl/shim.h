@@ -35,7 +35,7 @@ static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
-/* CURL_NETRC_IGNORED is an enumeration's member before libcurl 8.14, and a macro since then, so its type in Swift varies. */
+/* CURL_NETRC_IGNORED is an enum constant before libcurl 8.14, and a macro since then, so its Swift type varies. */
 static inline void ccurl_ignore_netrc(CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 }

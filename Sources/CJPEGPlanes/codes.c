@@ -2,12 +2,14 @@
 
 #include <string.h>
 
-/* The code of at most LOOK bits at the start of a look: its length, or 0 if there is none, and its value. */
+/* The length and the value of the code at the start of a look. The length is 0 if no code of at most LOOK bits
+ * matches. */
 typedef struct {
     uint8_t length, value;
 } short_code;
 
-/* Lists the codes in both forms. Returns false if a length has too many codes, or if a code consists of ones only. */
+/* Fills two tables: `all` for codes of any length, and `shorts` for codes of at most LOOK bits. Returns false if there
+ * are too many codes of one length, or if a code consists of ones only. */
 static bool list(const jpeg_code *code, long_codes *all, short_code shorts[1 << LOOK]) {
     int32_t next = 0;
     int index = 0;
@@ -31,7 +33,7 @@ static bool list(const jpeg_code *code, long_codes *all, short_code shorts[1 << 
     return true;
 }
 
-/* `count` bits of a look, after the first `start`. */
+/* Returns `count` bits of a look, after its first `start` bits. */
 static uint32_t part(uint32_t look, unsigned start, unsigned count) {
     return look >> (LOOK - start - count) & ((1u << count) - 1);
 }

@@ -1,4 +1,5 @@
-/* Huffman codes as tables. One look decodes one or several symbols together with their values. */
+/* Huffman codes as tables. The tables are indexed by a look, which is the next LOOK bits. One look decodes one or
+ * several symbols together with their values. */
 #pragma once
 
 #include "header.h"
@@ -9,7 +10,7 @@ enum { LOOK = 10 };
 /* Maximum number of bits that one look skips: the codes of several symbols, and their values. */
 enum { MOST_SKIPPED = 25 };
 
-/* Bit of an advance that is set if the block ends there. */
+/* Flag in an `advance`: the block ends there. */
 enum { END_OF_BLOCK = 128 };
 
 /* Index for a surplus coefficient: one past the block's 64. */
@@ -22,16 +23,16 @@ typedef struct {
     uint8_t values[256];
 } long_codes;
 
-/* Codes of the differences between first coefficients. `looks` has value << 8 | bits for codes that fit into a look
- * with their values, and 0 for others. */
+/* Codes of the differences between the first coefficients of successive blocks. If a code and its value fit into a
+ * look, the entry in `looks` is value << 8 | bits; otherwise it is 0. */
 typedef struct {
     int32_t looks[1 << LOOK];
     long_codes all;
 } dc_codes;
 
-/* One or two coefficients, packed into one word: the number of bits of the codes and values, or 0 if the next symbol
- * does not fit; the coefficients' places, relative to the index of the next coefficient; how far that index
- * advances; and the values. */
+/* Up to two coefficients, packed into one word: the number of bits of their codes and values, or 0 if the next symbol
+ * does not fit into a look; the offset of each coefficient from the current index; how far that index advances; and
+ * the two values. */
 typedef uint64_t ac_look;
 
 static inline ac_look make_look(unsigned bits, unsigned first_place, unsigned second_place, unsigned advance,
@@ -47,7 +48,8 @@ static inline int look_advance(ac_look look) { return look >> 24 & 255; }
 static inline int16_t first_value(ac_look look) { return (int16_t)(look >> 32); }
 static inline int16_t second_value(ac_look look) { return (int16_t)(look >> 48); }
 
-/* As many symbols as fit into a look, without their values: advance << 8 | bits. */
+/* The symbols whose codes lie within a look, to be skipped together with their values: advance << 8 | bits. The values
+ * may extend beyond the look. */
 typedef uint16_t ac_skip;
 
 typedef struct {
@@ -56,7 +58,7 @@ typedef struct {
     long_codes all;
 } ac_codes;
 
-/* Returns false if the code is invalid; libjpeg refuses it, too. */
+/* Makes the tables of a code. Returns false if the code is invalid; libjpeg refuses such a code, too. */
 bool jpeg_planes_make_dc(dc_codes *codes, const jpeg_code *code);
 bool jpeg_planes_make_ac(ac_codes *codes, const jpeg_code *code);
 

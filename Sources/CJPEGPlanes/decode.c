@@ -1,18 +1,18 @@
 /* Why no file can make this read or write outside its memory:
  *
- * - Segments (header.c). A segment's length is compared with the file's before its bytes are read, and each table's
- *   length with the segment's.
+ * - Segments (header.c). The length of a segment is compared with the rest of the file before the segment's bytes are
+ *   read, and the length of each table with the rest of the segment.
  * - Samples. planes_fit() compares the planes with the header. A group is transformed in place only if all its samples
- *   lie within the planes. Of any other group, transform_group() copies only the samples within the planes.
+ *   lie within the planes. From any other group, transform_group() copies only the samples within the planes.
  * - Coded bytes. fill() copies them into a window, followed by PADDING zeros. scan() checks the reader's position once
- *   for each group of blocks. It begins a group at least PADDING before the end of the window's bytes or, in the last
- *   window, at most 8 after their end. A group has at most MOST_BLOCKS blocks. A block has one difference and at most
- *   63 symbols, because each symbol advances the index of the next coefficient, and the block ends at 64. Each has at
- *   most 16 bits of code and 15 of value. Together that is 1,488 bytes. A refill reads at most 16 bytes more. All this
- *   is less than PADDING.
+ *   for each group of blocks. A group begins at least PADDING bytes before the end of the window's bytes or, in the
+ *   last window, at most 8 bytes after their end. A group has at most MOST_BLOCKS blocks. A block has one difference
+ *   and at most 63 symbols, because each symbol advances the index of the next coefficient, and the block ends at 64.
+ *   Each difference or symbol has at most 16 bits of code and 15 bits of value. Together that is 1,488 bytes. A refill
+ *   reads at most 16 bytes more. The sum is less than PADDING.
  * - Coefficients. `places` is indexed by the next coefficient's index, at most 63, plus an offset: a run, two runs, or
- *   NOWHERE. The sum is at most 127, and the table has 192 entries. Entries from 64 on are NOWHERE, and a block has
- *   room there.
+ *   NOWHERE. The sum is at most 127, and the table has 192 entries. Entries from 64 on are NOWHERE, an index at which
+ *   each block has a spare element.
  * - Codes. A look has LOOK bits, and the tables 1 << LOOK entries. The values of long codes are indexed modulo 256.
  * - Arithmetic. Sums that a damaged file can make overflow are unsigned. A first coefficient that is out of range ends
  *   the scan with its group, before the sum of differences can overflow.

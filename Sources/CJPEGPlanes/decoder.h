@@ -34,7 +34,7 @@ typedef struct {
     int16_t blocks[MOST_BLOCKS][80] __attribute__((aligned(64)));
     /* The quantizers of each component, arranged like the coefficients of a block. */
     int16_t quantizers[3][64] __attribute__((aligned(64)));
-    /* All magnitudes between the transform's two passes, or-ed. */
+    /* The bitwise OR of the magnitudes of all values between the transform's two passes. */
     uint16_t peaks[8];
     /* The place of each coefficient in a block; NOWHERE for surplus coefficients. */
     uint8_t places[64 + 128];

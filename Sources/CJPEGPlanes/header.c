@@ -25,7 +25,7 @@ typedef struct {
     size_t count;
 } segment;
 
-/* What the file says about its colours. */
+/* Facts from the file's markers that determine its colour space. */
 typedef struct {
     bool is_jfif, is_adobe;
     uint8_t adobe_transform;
@@ -93,7 +93,7 @@ static bool read_scan(jpeg_header *header, segment data) {
         if (component->dc > 3 || component->ac > 3 || !header->has_quantizer[component->quantizer]) return false;
         if (!header->dc[component->dc].is_defined || !header->ac[component->ac].is_defined) return false;
     }
-    /* All coefficients with all their bits, as in every sequential scan. */
+    /* A sequential scan contains all coefficients with all their bits. */
     const uint8_t *range = data.bytes + 1 + 2 * count;
     return range[0] == 0 && range[1] == 63 && range[2] == 0;
 }

@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
     uint8_t id;
-    /* Number of the component's blocks in a group, which is coded together. */
+    /* Number of the component's blocks in a group, across and down. The blocks of a group are coded together. */
     uint8_t across, down;
     /* Numbers of the tables that the component uses. */
     uint8_t quantizer, dc, ac;

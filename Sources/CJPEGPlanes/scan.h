@@ -28,14 +28,14 @@ INLINE uint32_t look(const bit_reader *reader) { return (uint32_t)(reader->bits 
 
 /* A symbol that does not fit into a look, with its number of bits. */
 typedef struct {
-    /* The difference, or the index of the next coefficient. Includes BAD if there is no such code. */
+    /* The difference, or the index of the next coefficient. Includes the flag BAD if the symbol is invalid. */
     int32_t value;
     unsigned bits;
 } long_symbol;
 
 enum { BAD = 1 << 20 };
 
-/* The number that `size` bits stand for, after the first `start` bits. */
+/* Returns the number that `size` bits stand for, after the first `start` bits of `bits`. */
 INLINE int32_t number_in(uint64_t bits, unsigned start, unsigned size) {
     return size == 0 ? 0 : number((uint32_t)(bits << start >> (64 - size)), size);
 }
@@ -85,8 +85,8 @@ INLINE int32_t take_difference(bit_reader *reader, const dc_codes *codes) {
     return found >> 8;
 }
 
-/* Decodes a block's coefficients after the first. The result includes END_OF_BLOCK, the index at which an end symbol
- * came, and BAD if the coefficients are damaged. */
+/* Decodes a block's coefficients after the first. If an end symbol ends the block, returns END_OF_BLOCK plus the index
+ * at that symbol; otherwise returns another number. The result includes BAD if the coefficients are damaged. */
 INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const uint8_t *places, int16_t *block) {
     bit_reader reader = *from;
     int index = 1;
@@ -152,7 +152,8 @@ INLINE unsigned skip_coefficients(bit_reader *from, const ac_codes *codes) {
     return (unsigned)index & BAD;
 }
 
-/* Moves the bytes from `at` on to the start of the window, and fills the rest. Returns their new position. */
+/* Moves the remaining bytes, which begin at `at`, to the start of the window, and fills the rest of the window. Returns
+ * the new position of these bytes. */
 static const uint8_t *fill(coded_bytes *coded, const uint8_t *at) {
     size_t rest = (size_t)(coded->filled - at);
     memmove(coded->window, at, rest);
@@ -189,7 +190,8 @@ static bool ends(const coded_bytes *coded, const uint8_t *at, unsigned count, ui
     return coded->is_last && left >= 0 && left < 8 && coded->end - coded->next >= 2 && coded->next[1] == marker;
 }
 
-/* Nonzero if a first coefficient needs more than 11 bits and a sign. Valid pictures need 10, plus some for rounding. */
+/* Nonzero if a first coefficient needs more than 11 bits and a sign. Valid pictures need 10 bits, or slightly more
+ * because of rounding. */
 INLINE unsigned is_beyond(int32_t dequantized) { return (uint32_t)(dequantized + 2048) >> 12; }
 
 INLINE bool scan_at(decoder *decoder, int side) {
@@ -197,7 +199,7 @@ INLINE bool scan_at(decoder *decoder, int side) {
     const jpeg_component *first = &header->components[0];
     int across = (header->width + 8 * first->across - 1) / (8 * first->across);
     int down = (header->height + 8 * first->down - 1) / (8 * first->down);
-    /* The groups, across and down, whose samples all lie within the planes. */
+    /* Number of groups, across and down, whose samples all lie within the planes. */
     int whole_across = across, whole_down = down;
     for (int i = 0; i < decoder->count; i++) {
         whole_across = smaller(whole_across, decoder->planes[i].width / (header->components[i].across * side));
@@ -222,7 +224,7 @@ INLINE bool scan_at(decoder *decoder, int side) {
                 if (decoder->coded.is_last) return false;
                 reader.at = fill(&decoder->coded, reader.at);
             }
-            /* One bit for each block that has only its first coefficient, or needs only that one. */
+            /* One bit for each block: set if the block has only a first coefficient, or if only that one is needed. */
             unsigned flat = 0;
             for (int i = 0; i < decoder->group_count; i++) {
                 const group_block *place = &decoder->group[i];

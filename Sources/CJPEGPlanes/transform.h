@@ -1,4 +1,4 @@
-/* Inverse transforms in vector code, with the same bits as libjpeg's jidctint.c and jidctred.c. */
+/* Inverse transforms in vector code. Their results equal those of libjpeg's jidctint.c and jidctred.c bit for bit. */
 #pragma once
 
 #include "decoder.h"
@@ -50,7 +50,8 @@ INLINE uint8_t sample(int32_t value) {
     return (uint8_t)(centred < 0 ? 0 : centred > 255 ? 255 : centred);
 }
 
-/* Converts sums to words. A sum that is out of range becomes the nearest word, which has a large magnitude, too. */
+/* Converts sums to words. A sum that is out of range becomes the nearest word, whose magnitude still exceeds
+ * MOST_PEAK. */
 INLINE words narrowed(signed_sums values) {
     const signed_sums least = {-32768, -32768, -32768, -32768, -32768, -32768, -32768, -32768};
     values = __builtin_elementwise_min(__builtin_elementwise_max(values, least), ~least);
@@ -91,7 +92,7 @@ INLINE void turn(words lines[8]) {
     }
 }
 
-/* Computes four of eight values, for four or eight lines at a time. Coefficient 4 has no weight. */
+/* Computes four values from eight coefficients, for four or eight lines at a time. Coefficient 4 is not used. */
 #define LINE4(type, weighed, in, rounding, out) \
     { \
         type even = weighed(in[0], 16384, 0) + (rounding), turned = weighed(in[1], 15137, -6270); \
@@ -175,7 +176,7 @@ INLINE void transform4(const int16_t *block, const int16_t *quantizers, uint8_t 
     for (size_t y = 0; y < 4; y++) memcpy(to + y * stride, samples + 4 * y, 4);
 }
 
-/* Computes two of eight values. Of the even coefficients, only the first has a weight. */
+/* Computes two values from eight coefficients in each direction. Uses only the first of the even coefficients. */
 INLINE void transform2(const int16_t *block, const int16_t *quantizers, uint8_t *to, size_t stride, uint16_t *peaks) {
     sums even = 2 * (WEIGHED(rows(block, quantizers, 0), 16384, 0)) + (1 << 12);
     sums odd = WEIGHED(rows(block, quantizers, 2), 29692, 6967) + WEIGHED(rows(block, quantizers, 3), -10426, -5906);
@@ -208,8 +209,8 @@ INLINE void transform(int side, bool is_flat, const int16_t *block, const int16_
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
-/* Transforms the blocks of the group x, y, and writes the samples that lie within the planes. If `is_inside`, all
- * do. */
+/* Transforms the blocks of the group at x, y, and writes the samples that lie within the planes. `is_inside` says that
+ * all samples lie within them. */
 INLINE void transform_group(decoder *decoder, int side, int x, int y, bool is_inside, unsigned flat) {
     for (int i = 0; i < decoder->group_count; i++) {
         const group_block *place = &decoder->group[i];

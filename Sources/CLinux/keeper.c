@@ -27,7 +27,7 @@ static void block(int how, int signal) {
     sigprocmask(how, &set, NULL);
 }
 
-/* Replaces this process by the program. If execve fails, writes the error to `problem`. */
+/* Replaces this process with the program. If execve fails, writes the error to `problem`. */
 static void become(char *const argv[], char *const envp[], const int *streams, int count, int problem) {
     int moved[FIRST_FREE];
     for (int i = 0; i < count; i++)
@@ -72,7 +72,7 @@ static void end_all(void) {
     }
 }
 
-/* Ends with the program's exit status, or by the signal that ended the program. */
+/* Ends this process with the program's exit status, or with the signal that ended the program. */
 static void end_like(int status) {
     if (WIFEXITED(status))
         _exit(WEXITSTATUS(status));

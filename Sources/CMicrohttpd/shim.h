@@ -5,8 +5,8 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-/* The results of libmicrohttpd's calls, under names that are the same in all releases of Swift: only some of them shorten the
- * names of the enumeration's members. */
+/* The results of libmicrohttpd's calls, under names that are the same in all releases of Swift. The names of the
+ * enumeration's members differ, because only some releases shorten them. */
 static const enum MHD_Result cmicrohttpd_yes = MHD_YES, cmicrohttpd_no = MHD_NO;
 
 /* Creates a server for a listening socket, which the server closes when it stops. The server starts no thread, and works only

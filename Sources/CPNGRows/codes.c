@@ -29,13 +29,13 @@ static uint32_t distance_entry(unsigned symbol) {
     return (uint32_t)bases[symbol] << 16 | (symbol < 4 ? 0 : symbol / 2 - 1);
 }
 
-/* The entry for a code of `length` bits. */
+/* Completes an entry with the length of its code, in bits. */
 static uint32_t with_length(uint32_t entry, unsigned length) {
     return entry & (IS_LITERAL | IS_SPECIAL) ? entry + length : entry + (length << 8) + length;
 }
 
-/* Makes a table of at most `entries`, indexed by `look` bits, from the lengths of codes. Returns false if the
- * lengths don't form a code, or if zlib refuses the code. */
+/* Makes a table of at most `entries` entries from the lengths of codes. The table is indexed by `look` bits. Returns
+ * false if the lengths don't form a code, or if zlib refuses the code. */
 static bool make_table(
     uint32_t *table, size_t entries, unsigned look, const uint8_t *lengths, unsigned count, symbol_entry *entry_of) {
     unsigned counts[MOST_BITS + 1] = {0}, starts[MOST_BITS + 2];
@@ -59,7 +59,7 @@ static bool make_table(
 
     unsigned code = 0, next = 0, length = 1;
     for (; length <= look; length++, code <<= 1) {
-        /* Repeats the table so far for both values of the next bit. */
+        /* Doubles the table: the entries so far are valid for both values of the next bit. */
         if (length > 1) memcpy(table + (1u << (length - 1)), table, sizeof *table << (length - 1));
         for (unsigned i = 0; i < counts[length]; i++, code++)
             table[reversed(code, length)] = with_length(entry_of(symbols[next++]), length);
@@ -86,8 +86,8 @@ static bool make_table(
     return true;
 }
 
-/* Combines two literals whose codes fit into one look into one entry. Does so only if more than a quarter of all
- * looks would find such an entry; otherwise it costs more than it saves. */
+/* Makes one entry of two literals wherever both codes fit into one look. Does so, and returns true, only if at least a
+ * quarter of all looks would find such an entry; otherwise such entries cost more time than they save. */
 static bool pair_literals(uint32_t *table, const uint8_t *lengths) {
     unsigned counts[MOST_BITS + 1] = {0}, found = 0;
     for (int i = 0; i < END_OF_BLOCK; i++) counts[lengths[i]]++;
@@ -95,7 +95,7 @@ static bool pair_literals(uint32_t *table, const uint8_t *lengths) {
         for (int second = 1; first + second <= LITERAL_BITS; second++)
             found += counts[first] * counts[second] << (LITERAL_BITS - first - second);
     if (found < 1u << LITERAL_BITS >> 2) return false;
-    /* Goes downwards, because an entry uses an earlier entry, which must still be a single literal. */
+    /* Begins at the last entry, because each entry uses an entry before it, which must still be a single literal. */
     for (unsigned i = (1u << LITERAL_BITS) - 1; i > 0; i--) {
         uint32_t one = table[i], other = table[i >> (one & 63)];
         if (!(one & IS_LITERAL) || !(other & IS_LITERAL) || (one & 63) + (other & 63) > LITERAL_BITS) continue;

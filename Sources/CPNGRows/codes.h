@@ -3,12 +3,13 @@
 
 #include "inflate.h"
 
-/* An entry of a table tells the meaning of the next bits. Its lowest byte is the number of bits to consume.
+/* An entry of a table gives the meaning of the next bits. Its lowest byte is the number of bits to consume.
  *
- * An entry of literals has their bytes in bits 8 to 23, and the number of bytes, 1 or 2, in bits 24 and 25.
- * A length or a distance has its base from bit 16 on, and in bits 8 to 11 the number of its code's bits, without the
- * extra bits that follow the code.
- * A link to a second table has the table's place from bit 16 on, and the number of the table's bits in bits 8 to 11. */
+ * The entry for one or two literals has their bytes in bits 8 to 23, and their number in bits 24 and 25.
+ * The entry for a length or a distance has the base value from bit 16 on. Bits 8 to 11 are the length of the code,
+ * without the extra bits that follow the code.
+ * A link to a second table has the table's place from bit 16 on. Bits 8 to 11 are the number of bits that index the
+ * table. */
 enum { IS_SPECIAL = 1 << 15, IS_LINK = 1 << 14, IS_END = 1 << 13 };
 #define IS_LITERAL 0x80000000u
 #define ONE_BYTE (1u << 24)

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-/* The bits of the stream, in local variables. */
+/* Loads the bits of the stream into local variables. */
 #define LOAD_BITS \
     uint64_t bits = inflater->bits; \
     unsigned count = inflater->count; \
     const uint8_t *in = *next
 #define STORE_BITS inflater->bits = bits, inflater->count = count & 63, *next = in
-/* Refills to at least 56 bits. Only the lowest six bits of `count` are the number of bits. Above that number, `bits`
- * may already hold the bytes at `in`; adding the same bytes again is harmless. */
+/* Refills to at least 56 bits. The number of bits is in the lowest six bits of `count`. Above these bits, `bits` may
+ * already hold a part of the bytes at `in`; or-ing the same bytes in again changes nothing. */
 #define REFILL (bits |= load(in) << (count & 63), in += 7 - (count >> 3 & 7), count |= 56)
 #define PASS(number) bits >>= (number) & 63, count -= (number)
 
@@ -167,7 +167,8 @@ static inline void write_2(uint8_t *to, uint32_t bytes) {
         else *out++ = (uint8_t)(entry >> 8); \
     } while (false)
 
-/* Unpacks codes. The next entry is looked up before the bits are refilled, so that nothing waits for memory. */
+/* Unpacks codes. Looks the next entry up before it refills the bits, so that the processor refills while the entry is
+ * loaded from memory. */
 static inline __attribute__((always_inline)) inflate_result unpack_codes(
     inflater *inflater, const uint8_t **next, const uint8_t *end, const uint8_t *oldest, uint8_t **made,
     uint8_t *limit, bool has_pairs) {
@@ -214,7 +215,7 @@ static inline __attribute__((always_inline)) inflate_result unpack_codes(
             }
         }
         unsigned length = (unsigned)VALUE;
-        /* Enough for a distance, which has 15 bits and 13 extra bits, and for the next look. */
+        /* Keeps enough bits for a distance (a code of up to 15 bits, and up to 13 extra bits) and for the next look. */
         if ((count & 63) < 28 + LITERAL_BITS) REFILL;
         entry = LOOK(distances, DISTANCE_BITS);
         TAKE;

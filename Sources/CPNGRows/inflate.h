@@ -8,7 +8,7 @@
 enum {
     /* Maximum distance of a match. */
     INFLATE_HISTORY = 1 << 15,
-    /* Readable bytes after `end`: a block's header has at most 582 bytes, and a look reads a little ahead. */
+    /* Readable bytes after `end`: a block's header has at most 563 bytes, and a look reads a little ahead. */
     INFLATE_MARGIN = 1024,
     /* Readable bytes before `next`: a stored block gives back at most this many bytes that were read ahead. */
     INFLATE_REREAD = 8,
@@ -24,14 +24,14 @@ enum {
 };
 
 typedef struct {
-    /* The next bits. `next` is already past `count` of them. */
+    /* The next bits of the stream. The first `count` of them lie before `next`. */
     uint64_t bits;
     unsigned count;
     enum { BLOCK_BEGINS, BLOCK_OF_CODES, BLOCK_STORED, STREAM_OVER } state;
     bool is_last;
     /* Whether a look may find two literals. */
     bool has_pairs;
-    /* The byte at which the latest block begins, and the bit in it. */
+    /* The position at which the latest block begins: a byte, and a bit within that byte. */
     const uint8_t *block;
     unsigned block_bit;
     /* Remaining bytes of a stored block. */

@@ -9,7 +9,8 @@ static inline uint8_t luma_of(const uint8_t *rgb) {
     return (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 32768u) >> 16);
 }
 
-/* Converts four pixels at a time, with one lane for each sum. Reads the next 4 bytes as well. */
+/* Converts four pixels at a time, each in a lane of its own. Each step also reads the 4 bytes after its pixels. Returns
+ * the number of converted pixels. */
 static inline __attribute__((always_inline)) size_t convert(const uint8_t *rgb, uint8_t *luma, size_t count) {
     size_t i = 0;
     for (; i + 6 <= count; i += 4) {

@@ -1,9 +1,9 @@
-/* libdeflate packs a whole buffer as a complete stream. So that a picture of any height needs little memory, rows are
- * packed in segments, which are then joined: the mark of the last block is removed from each segment except the last,
- * and an empty stored block makes the next segment begin at a whole byte.
+/* libdeflate packs a whole buffer as a complete stream. So that a picture of any height needs little memory, the packer
+ * packs rows in segments, and joins the segments: in each segment except the last, it clears the bit that marks the
+ * last block of a stream, and appends an empty stored block, so that the next segment begins at a whole byte.
  *
- * The reader's inflater finds that mark. It unpacks each segment, and the bytes are compared with the rows, so every
- * packing error is noticed.
+ * The reader's inflater finds the position of that bit. It unpacks each segment, and the packer compares the bytes with
+ * the rows, so every packing error is noticed.
  *
  * Segments would make a drawing larger: its rows repeat, but can't refer to rows of an earlier segment. If the first
  * segment looks like a drawing, zlib packs all rows, as libpng would. */
@@ -19,7 +19,7 @@
 
 enum {
     SEGMENT = 1 << 20,
-    /* The sample of a segment that decides how the segment is packed. */
+    /* The size of the sample that decides how a segment is packed. */
     SAMPLE = 1 << 15,
     MOST_A_ROW = 1 << 20,
 };
@@ -30,17 +30,17 @@ struct png_packer {
     int left;
     bool has_begun, uses_zlib;
     z_stream zlib;
-    /* For samples, for noisy filtered rows, for other filtered rows, and for unfiltered rows. */
+    /* Compressors for samples, for noisy filtered rows, for other filtered rows, and for unfiltered rows. */
     struct libdeflate_compressor *quick, *of_noise, *of_filtered, *of_plain;
     uint32_t adler;
-    /* The rows, unfiltered and filtered, each after the number of its filter. Both buffers hold `count` of `room`
-     * bytes. */
+    /* The rows of the segment, unfiltered and filtered. The number of the filter precedes each row. Each buffer has
+     * room for `room` bytes, of which `count` are used. */
     uint8_t *plain, *filtered;
     size_t count, room;
     /* Packed bytes. */
     uint8_t *results[2];
     size_t most_packed;
-    /* This row and the row above, which change places, and a buffer for a filtered row. */
+    /* This row and the row above, whose buffers are swapped after each row, and a buffer for a filtered row. */
     uint8_t *rows[2], *other;
     int row;
     inflater inflater;
@@ -98,8 +98,8 @@ static size_t continue_segment(png_packer *packer, uint8_t *stream, size_t end) 
     return length + 4;
 }
 
-/* Packs the rows, filtered or unfiltered, whichever takes fewer bytes. A sample shows which of the two are worth
- * trying. */
+/* Packs the rows, filtered or unfiltered, whichever takes fewer bytes. A sample shows whether both must be
+ * tried. */
 static bool pack_segment(png_packer *packer) {
     size_t count = packer->count, room = packer->most_packed;
     size_t sample = count < SAMPLE ? count : SAMPLE, start = (count - sample) / 2;

@@ -1,7 +1,7 @@
 /* Why no file can make this read or write outside its memory:
  *
- * - Chunks. take() copies from the file only as much as its caller has room for, and compares each count with the bytes
- *   that were read. The length of a chunk only limits the number of bytes to take.
+ * - Chunks. take() copies as many bytes as its caller has room for, and never more than were read from the file. The
+ *   length of a chunk serves only as an upper limit for the number of bytes to take.
  * - Packed bytes. fill() puts at most PACKED bytes into `packed`, which has INFLATE_MARGIN + LOOK_AHEAD more. unpack()
  *   lets the inflater begin a look only where INFLATE_MARGIN bytes follow. The inflater reads fewer: the header of a
  *   block has 17 bits, 19 lengths of 3 bits, and 316 lengths of at most 14 bits, which is 563 bytes; the header of a
@@ -10,15 +10,16 @@
  *   ahead.
  * - Unpacked bytes. A round of unpack_codes() begins before `limit`. It writes at most three times two literals, 2
  *   bytes each time, and a match of at most 258 bytes with 24 more; that is less than INFLATE_SLACK. A distance is
- *   compared with the number of bytes since the start of the window. A stored block is cut to the room before `limit`.
+ *   compared with the number of bytes since the start of the window. A stored block is copied only up to `limit`.
  * - Codes. make_table() refuses lengths that don't form a code, so that codes fill the first table exactly, and checks
  *   that each second table fits. Lookups are masked by the bits of their table. An entry that no code reaches is marked
  *   as wrong. read_lengths() compares repetitions with the number of lengths that are left.
  * - Rows. png_rows_open() refuses rows of more than MOST_A_ROW bytes, so no product overflows. unpack() keeps the bytes
- *   from `unread` on, and the window has room for two rows after INFLATE_HISTORY. A row is unfiltered when all its
- *   bytes are there. Both row buffers and the window have ROW_PADDING more.
+ *   from `unread` on, and the window has room for two rows after INFLATE_HISTORY. A row is unfiltered only when all its
+ *   bytes are present. Both row buffers and the window have ROW_PADDING further bytes.
  *
- * Each call of unpack() takes packed bytes, makes bytes, or refuses the file, so the file's length bounds the work.
+ * Each call of unpack() consumes packed bytes, produces unpacked bytes, or refuses the file, so the file's length
+ * bounds the work.
  *
  * Why the bytes equal libvips' output: PNG and deflate define every byte, and libvips does not change the samples of
  * these pictures, because its PNG libraries apply neither gamma nor profile nor significant bits. This reader never
@@ -39,7 +40,7 @@ enum {
     LOOK_AHEAD = 8,
     UNPACKED = 1 << 17,
     MOST_A_ROW = 1 << 20,
-    /* Many times the number of chunks before the pixels, or after them, and of the bytes after them. */
+    /* Limits on the chunks before or after the pixels, and on the bytes after them; far above those of a real file. */
     MOST_CHUNKS = 1000,
     MOST_BEHIND = 1 << 24,
     CHECKSUM = 4,
@@ -49,11 +50,11 @@ struct png_rows {
     png_rows_file file;
     png_rows_size size;
     size_t bytes_per_pixel, bytes_per_row;
-    /* The next row, and whether the file was refused. */
+    /* The index of the next row, and whether the file was refused. */
     int row;
     bool is_refused;
 
-    /* Bytes of the file, before `place`, that have not been taken. */
+    /* Bytes that were read from the file but not taken yet. `place` is the offset at which the next read begins. */
     uint8_t raw[RAW];
     size_t place, raw_begin, raw_end;
     /* The current chunk: the number of its remaining bytes, and the checksum of the bytes so far. */
@@ -70,7 +71,7 @@ struct png_rows {
     uint32_t adler;
     /* Unpacked bytes from `unread` to `made`, after the bytes that a match may refer to. */
     uint8_t *window, *unread, *made, *limit;
-    /* This row and the row above, which change places. */
+    /* This row and the row above, whose buffers are swapped after each row. */
     uint8_t *rows[2];
 };
 
@@ -110,7 +111,7 @@ static bool begin_chunk(png_rows *rows) {
 
 static bool is_chunk(const png_rows *rows, const char *name) { return memcmp(rows->name, name, 4) == 0; }
 
-/* Takes bytes of the chunk, at most all that are left. */
+/* Takes bytes of the chunk. `count` must be at most the number of bytes that are left in the chunk. */
 static bool take_of_chunk(png_rows *rows, void *to, size_t count) {
     if (!take(rows, to, count)) return false;
     rows->checksum = libdeflate_crc32(rows->checksum, to, count);
@@ -181,7 +182,7 @@ static bool fill(png_rows *rows) {
     return true;
 }
 
-/* Number of packed bytes after the bytes whose bits were used. */
+/* Returns the number of packed bytes of which the inflater has used no bit. */
 static size_t left(const png_rows *rows) {
     const uint8_t *used = rows->next - (rows->inflater.count >> 3);
     return used < rows->packed_end ? (size_t)(rows->packed_end - used) : 0;
@@ -206,7 +207,7 @@ static bool unpack(png_rows *rows) {
     return !rows->has_all || left(rows) >= CHECKSUM;
 }
 
-/* Whether the stream ends with the last row and its checksum, and the file ends correctly. */
+/* Whether the stream ends after the last row and has the right checksum, and the file ends correctly. */
 static bool ends_well(png_rows *rows) {
     while (rows->inflater.state != STREAM_OVER)
         if (rows->made != rows->unread || !unpack(rows)) return false;

@@ -19,9 +19,9 @@ static inline lanes wide(bytes pixel) { return __builtin_convertvector(pixel, la
 static inline bytes narrow(lanes pixel) { return __builtin_convertvector(pixel, bytes); }
 static inline lanes choose(lanes mask, lanes yes, lanes no) { return (yes & mask) | (no & ~mask); }
 
-/* The neighbour that is nearest to left + above - corner; of equally near ones, the first of left, above and corner.
- * It is `corner` only if `corner` lies between the others; otherwise it is the one on the other side from `corner`.
- * This takes fewer steps that depend on `left` than comparing three distances. */
+/* Returns the neighbour that is nearest to left + above - corner. If several are equally near, returns the first of
+ * left, above and corner. If `corner` does not lie between the other two, the result is the one of them that is farther
+ * from `corner`. Fewer of these steps depend on `left` than if three distances were compared. */
 static inline lanes paeth(lanes left, lanes above, lanes corner) {
     lanes threshold = corner * 3 - above - left;
     lanes is_less = left < above;

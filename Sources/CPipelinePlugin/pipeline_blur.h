@@ -5,8 +5,9 @@
  *         return pipeline_blur(input, 10, PIPELINE_COLOURS, &soft) || pipeline_blurred(soft, input, output);
  *     }
  *
- * libvips blurs in two ways. Its integer blur makes even areas darker or lighter. Its blur in floating point is exact, but takes
- * several times as long. And for a wide blur, which is computed from a shrunk picture, libvips enlarges the result slowly.
+ * libvips' own blurs have drawbacks. The integer blur makes uniform areas darker or lighter. The floating-point blur is
+ * exact, but takes several times as long. A wide blur is computed from a shrunk picture, and libvips is slow to enlarge
+ * the result.
  */
 #ifndef PIPELINE_BLUR_H
 #define PIPELINE_BLUR_H
@@ -40,8 +41,8 @@ static inline int pipeline_made(
 typedef enum PipelineSamples {
     PIPELINE_COLOURS,
     PIPELINE_LUMA,
-    /* The squares of the colours, which are nearly proportional to light. So a bright place shines over a dark place,
-     * as in a lens. */
+    /* The squares of the colours, which are nearly proportional to light. So a bright place outshines the dark places
+     * around it, as in a lens. */
     PIPELINE_LIGHT
 } PipelineSamples;
 
@@ -50,21 +51,21 @@ typedef struct PipelineWeighing {
     PipelineSamples samples;
 } PipelineWeighing;
 
-/* Replaces the colours of a run by their squares. */
+/* Replaces the colours of a run with their squares. */
 static inline __attribute__((always_inline)) void pipeline_square(PipelineRun *run) {
     for (int band = 0; band < run->bands; band++)
         for (int i = 0; i < run->count; i++)
             run->samples[band][i] *= run->samples[band][i];
 }
 
-/* Replaces a run's samples by the samples to blur, weighted by alpha. */
+/* Replaces a run's samples with the samples to blur, weighted by alpha. */
 static inline __attribute__((always_inline)) void pipeline_weigh_run(
     PipelineRun *run, PipelineSamples samples, float most) {
     const float *alpha = run->samples[run->bands];
     if (samples == PIPELINE_LIGHT)
         pipeline_square(run);
     if (samples == PIPELINE_LUMA) {
-        /* Luma is rounded, as `pipeline_luma` does. */
+        /* Rounds luma, as `pipeline_luma` does. */
         for (int i = 0; i < run->count; i++)
             run->samples[0][i] = (float)(int)(pipeline_run_luma(run, i) * most + 0.5f) / most;
         run->bands = 1;
@@ -219,7 +220,7 @@ static inline int pipeline_convolve(VipsRegion *region, void *sequence, void *im
 
 static inline PipelineKernel *pipeline_gaussian(double sigma) {
     PipelineKernel *kernel = g_new0(PipelineKernel, 1);
-    /* Leaves out weights below 0.02. */
+    /* Leaves out weights that are less than 0.02 of the middle weight. */
     kernel->radius = (int)VIPS_MIN(63, ceil(sigma * sqrt(-2 * log(0.02))));
     double sum = 1;
     for (int k = 1; k <= kernel->radius; k++)
@@ -240,7 +241,8 @@ typedef struct PipelineNeighbours {
     float weights[4];
 } PipelineNeighbours;
 
-/* The neighbours, in a row of `size` pixels, of pixel `x` in a row that is `shrink` times as long. */
+/* Finds the pixels of a row, which has `size` pixels, from which pixel `x` of the enlarged row is computed. The
+ * enlarged row is `shrink` times as long. */
 static inline PipelineNeighbours pipeline_neighbours(int x, int shrink, int size) {
     float place = ((float)x + 0.5f) / (float)shrink - 0.5f, first = floorf(place), t = place - first;
     PipelineNeighbours result = {
@@ -270,8 +272,8 @@ static inline int pipeline_enlarge(VipsRegion *region, void *sequence, void *ima
     PipelineNeighbours *across = g_new(PipelineNeighbours, area->width);
     for (int x = 0; x < area->width; x++)
         across[x] = pipeline_neighbours(area->left + x, shrink, in->Xsize);
-    /* First, the rows become as long as they need to be. Each pixel is written as four samples. The next pixel
-     * overwrites the surplus ones. */
+    /* First enlarges the rows to their final width. Writes each pixel as four samples; the next pixel overwrites the
+     * surplus samples. */
     PipelineQuad *pixels = (PipelineQuad *)g_aligned_alloc0((gsize)need.width, sizeof(PipelineQuad), 16);
     float *rows = g_new(float, need.height * samples + 4);
     for (int row = 0; row < need.height; row++) {
@@ -304,8 +306,8 @@ static inline int pipeline_enlarge(VipsRegion *region, void *sequence, void *ima
 
 /* ---- For filters ---- */
 
-/* The factor by which a picture may be made smaller before a Gaussian of `sigma` pixels. The blur then looks the same, and costs
- * less. */
+/* Returns the factor by which a picture may be shrunk before it is blurred with a Gaussian of `sigma` pixels. The blur
+ * then looks the same, and costs less. */
 static inline int pipeline_shrink(double sigma) {
     return VIPS_MAX(1, (int)(sigma / 3));
 }
@@ -357,8 +359,9 @@ static inline int pipeline_blur(VipsImage *in, double sigma, PipelineSamples sam
         || pipeline_enlarged(soft, shrink, in, out);
 }
 
-/* Mixes the part `t`, from 0 to 1, of the blurred picture `beside` into each pixel of a run. A filter that mixes a blur of more
- * than a few pixels with the input needs the trait PIPELINE_WHOLE_PICTURE. */
+/* Mixes the blurred picture `beside` into a run. `t` has a fraction from 0 to 1 for each pixel: the weight of the
+ * blurred picture. A filter that mixes a blur of more than a few pixels with the input needs the trait
+ * PIPELINE_WHOLE_PICTURE. */
 static inline __attribute__((always_inline)) void pipeline_mix(PipelineRun *run, const float *t) {
     float *alpha = run->samples[run->bands], after[PIPELINE_RUN];
     for (int i = 0; run->has_alpha && i < run->count; i++)
@@ -388,8 +391,8 @@ static inline void pipeline_take(const void *context, PipelineRun *run) {
         memcpy(run->samples[run->bands], alpha, sizeof run->samples[0]);
 }
 
-/* The result of `apply`: the blurred picture `soft`. Does not read the pixels of `input` again, because a wide blur
- * has already read rows further down. */
+/* Makes the result of `apply` from the blurred picture `soft`. Does not read the pixels of `input` again, because a
+ * wide blur has already read rows further down. */
 static inline int pipeline_blurred(VipsImage *soft, VipsImage *input, VipsImage **out) {
     return pipeline_compute(input, FALSE, soft, pipeline_take, NULL, 0, out);
 }

@@ -26,7 +26,7 @@
  *     const PipelineFilter *pipeline_filter(void) { return &filter; }
  *
  *     cc -shared -fPIC -o glow.so glow.c $(pkg-config --cflags --libs vips)
- *     pipectl plugins try glow.so amount=2 in.jpg out.jpg     renders one picture, in a worker as in service
+ *     pipectl plugins try glow.so amount=2 in.jpg out.jpg     renders one picture, in a worker like the daemon's
  *     pipectl plugins check glow.so                           checks that the filter keeps this contract
  *
  * Put glow.so into a plugin folder (/usr/local/lib/pipelined/plugins, or plugins/ in the folder of `pipelined --root`), then
@@ -41,12 +41,13 @@
  * while the host saves the result, in several threads. After `apply` has returned, the filter must not change its operations.
  *
  *   - The input is sRGB or grey, gamma-encoded, with 8 or 16 bits per sample (VIPS_FORMAT_UCHAR or VIPS_FORMAT_USHORT).
- *     It has 1 or 3 colour bands, and may have a last band of alpha, not premultiplied (see vips_image_hasalpha). It may be as
- *     small as 1 × 1.
+ *     It has 1 or 3 colour bands, and may have an alpha band after them, not premultiplied (see
+ *     vips_image_hasalpha). It may be as small as 1 × 1.
  *   - The filter may read the input only once, from top to bottom, because the decoder produces it in that order. Reading the
  *     neighbourhood of each pixel is fine. A filter that needs more must have the trait PIPELINE_WHOLE_PICTURE.
- *   - The result has 1 to 4 bands, like the input. Its samples may have any format: the host rounds them, and converts them to
- *     the input's format. The result's interpretation must be right. If the input has alpha, the result must have alpha.
+ *   - The result, too, has 1 or 3 colour bands and perhaps alpha, but it may have more or fewer bands than the input.
+ *     Its samples may have any format: the host rounds them, and converts them to the input's format. The result's
+ *     interpretation must be right. If the input has alpha, the result must have alpha.
  *   - Metadata (EXIF, ICC profile and the like) stays with the picture if libvips' operations make the result from the input.
  *   - The same picture and values must always give the same result: the host may render a picture again after a crash.
  *
@@ -104,8 +105,8 @@ typedef enum PipelineParameterType {
     PIPELINE_CHOICE = 3,  /* one of `choices`: value.text */
     PIPELINE_COLOUR = 4,  /* `#rrggbb`:        value.text */
     PIPELINE_TEXT = 5,    /* any text:         value.text */
-    /* A file in the recipes' folder. Its name is value.text, which is empty if a chain names none and the default is empty.
-     * `host->file` has its bytes. */
+    /* A file in the recipes' folder. Its name is value.text, which is empty if neither the chain nor the default names
+     * a file. `host->file` returns the file's bytes. */
     PIPELINE_FILE = 6
 } PipelineParameterType;
 
@@ -113,7 +114,7 @@ typedef enum PipelineParameterType {
 typedef struct PipelineParameter {
     const char *name;
     PipelineParameterType type;
-    double minimum; /* of a number or integer, inclusive */
+    double minimum; /* for numbers and integers; both limits are inclusive */
     double maximum;
     /* The default value, as written in a chain; NULL if a chain must give the parameter. */
     const char *PIPELINE_NULLABLE default_value;
@@ -149,15 +150,18 @@ typedef enum PipelineTrait {
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
     PIPELINE_DRAWS_TEXT = 1 << 4,
-    /* The filter reads pixels in another order than from top to bottom (for example to mirror the picture), more than once, or
-     * already in `apply` (to measure the picture). The input is then a picture in memory, which costs memory and time. */
+    /* The filter reads pixels in an order other than top to bottom (for example to mirror the picture), more than once,
+     * or already in `apply` (to measure the picture). The host then keeps the input in memory, which costs memory and
+     * time. */
     PIPELINE_WHOLE_PICTURE = 1 << 5,
-    /* The filter only moves pixels, or adds pixels of one colour at the edges; `arrange` says where. The host may then do that
-     * itself: it moves the samples of a JPEG or a WebP as the file stores them, which costs almost nothing. */
+    /* The filter only moves pixels, or adds pixels of one colour at the edges; `arrange` says where. The host may then
+     * move the pixels itself. It moves the samples of a JPEG or a WebP in the form in which the file stores them, which
+     * costs almost nothing. */
     PIPELINE_MOVES_PIXELS = 1 << 6,
     /* The gain map of an HDR picture still fits the result: an HDR screen may brighten each pixel of the result by the
-     * same factor as the pixel of the input. With PIPELINE_LUMA_ONLY the host makes a map of luma. Without this trait,
-     * the result has no gain map, unless the filter only moves pixels. This excludes PIPELINE_CHANGES_SIZE. */
+     * same factor as the pixel of the input. With PIPELINE_LUMA_ONLY the host reduces the gain map to luma. Without
+     * this trait, the result has no gain map, unless the filter only moves pixels. This excludes
+     * PIPELINE_CHANGES_SIZE. */
     PIPELINE_KEEPS_GAIN_MAP = 1 << 7,
     /* The filter asks the host for texts of the picture, by `host->text`. This excludes PIPELINE_POINTWISE. */
     PIPELINE_READS_TEXTS = 1 << 8
@@ -166,17 +170,17 @@ typedef enum PipelineTrait {
 /* A text that belongs to a picture: from the list that named the picture, or else from the picture's own metadata. */
 typedef enum PipelineText {
     PIPELINE_CAPTION = 0, /* describes the picture; may have several lines */
-    PIPELINE_CREDIT = 1   /* whom to name beside the picture */
+    PIPELINE_CREDIT = 1   /* the name to print beside the picture */
 } PipelineText;
 
-/* Where a filter with the trait PIPELINE_MOVES_PIXELS puts the pixels of its input. The host fills it with an arrangement that
- * changes nothing. */
+/* Where a filter with the trait PIPELINE_MOVES_PIXELS puts the pixels of its input. Before the host calls `arrange`, it
+ * fills this struct with an arrangement that changes nothing. */
 typedef struct PipelineArrangement {
-    /* The part of the input that the result shows, in pixels. It lies within the input, or encloses all of it. In
-     * that case, opaque `colour` (red, green and blue from 0 to 255) fills the rest. */
+    /* The part of the input that the result shows, in pixels. It lies within the input, or encloses all of it. If it
+     * encloses the input, opaque `colour` (red, green and blue from 0 to 255) fills the space around the input. */
     int left, top, width, height;
     uint8_t colour[3];
-    /* Nonzero: the part is then mirrored, left to right. */
+    /* Nonzero mirrors the part, left to right. */
     uint8_t is_mirrored;
     /* Clockwise quarter turns, after the mirroring. */
     int quarters;
@@ -190,7 +194,7 @@ typedef enum PipelineLogLevel {
 
 /* The host's services for a filter. They are valid only while `apply` runs. */
 typedef struct PipelineHost {
-    size_t size; /* sizeof(PipelineHost), as the host was compiled */
+    size_t size; /* sizeof(PipelineHost) in the host */
     /* Reports why the filter failed; `apply` must then return nonzero. The message is one line for the person who dropped the
      * picture. The host copies it. */
     void (*fail)(const struct PipelineHost *host, const char *message);
@@ -200,19 +204,20 @@ typedef struct PipelineHost {
     /* Returns nonzero once the job is cancelled. A slow `apply` should check this now and then, and then return nonzero. After
      * `apply` has returned, the host itself stops libvips if the job is cancelled. */
     int (*cancelled)(const struct PipelineHost *host);
-    /* The path of the filter's own folder, which it may read: the folder with the filter's name in the first plugin folder that
-     * has one (`watermark/` for watermark), as found when the filter was loaded. NULL if there is none. */
+    /* The path of the filter's own folder, which the filter may read. The folder has the filter's name (`watermark/`
+     * for watermark), and lies in the first plugin folder that contains such a folder. The host looks for it when it
+     * loads the filter. NULL if no such folder was found. */
     const char *PIPELINE_NULLABLE resources;
-    /* The path where that folder is expected, even if it does not exist: for messages. After `pipectl reload` the host finds a
-     * new folder. */
+    /* For messages: the path where that folder belongs, even if it does not exist. After `pipectl reload` the host
+     * finds a new folder. */
     const char *own_folder;
     /* With the trait PIPELINE_READS_TEXTS: returns a text of the picture, of at most 2000 bytes of UTF-8, or NULL if the picture
      * has none. The text is valid until `apply` returns. An older host, with a smaller `size`, does not have this function. */
     const char *PIPELINE_NULLABLE (*PIPELINE_NULLABLE text)(const struct PipelineHost *host, PipelineText which);
-    /* Returns the bytes of a PIPELINE_FILE, and stores their number in `size`; returns NULL if the chain names no file. `value` is
-     * one of the values that `apply` has received. The daemon has read the file when it started, or at the latest `pipectl
-     * reload`, so that all pictures of a chain get the same bytes. They are valid until `apply` returns. An older host, with a
-     * smaller `size`, does not have this function. */
+    /* Returns the bytes of a PIPELINE_FILE, and stores their number in `size`; returns NULL if the chain names no file.
+     * `value` is one of the values that `apply` has received. The daemon reads the file when it starts and at each
+     * `pipectl reload`, so all pictures of a chain get the same bytes. They are valid until `apply` returns. An older
+     * host, with a smaller `size`, does not have this function. */
     const void *PIPELINE_NULLABLE (*PIPELINE_NULLABLE file)(
         const struct PipelineHost *host, const PipelineValue *value, size_t *size);
 } PipelineHost;
@@ -228,10 +233,10 @@ typedef struct PipelineFilter {
     const char *summary; /* what the filter does to a picture */
     size_t parameter_count;
     const PipelineParameter *PIPELINE_NULLABLE parameters;
-    /* Applies the filter to `input`, and stores the result in `output`. The host keeps its own reference to `input`, and takes
-     * over the reference in `output`. `values` has one value for each parameter, in the order of their declaration.
-     * Returns 0 on success. Returns nonzero if it has failed; it must then have called `host->fail`, or set libvips' error
-     * buffer. */
+    /* Applies the filter to `input`, and stores the result in `output`. The host keeps its own reference to `input`,
+     * and takes over the reference in `output`. `values` has one value for each parameter, in the order of their
+     * declaration. Returns 0 on success. Returns nonzero on failure, after it has called `host->fail` or set libvips'
+     * error buffer. */
     int (*apply)(
         const PipelineHost *host, const PipelineValue *values, struct _VipsImage *input,
         struct _VipsImage *PIPELINE_NULLABLE *PIPELINE_NULLABLE output);
@@ -248,7 +253,8 @@ typedef struct PipelineFilter {
     int (*PIPELINE_NULLABLE arrange)(
         const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *arrangement);
     /* Names of parameters, ended by NULL. In a chain that gives one of them, the traits PIPELINE_LUMA_ONLY,
-     * PIPELINE_CURVE and PIPELINE_KEEPS_GAIN_MAP don't hold: the filter then gets all colours. A parameter counts as given if its value differs from the default. */
+     * PIPELINE_CURVE and PIPELINE_KEEPS_GAIN_MAP don't hold: the filter then gets all colours. A parameter counts as
+     * given if its value differs from the default. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE needs_colours;
 } PipelineFilter;
 

@@ -1,4 +1,4 @@
-/* pipeline_vips.h: libvips helpers that shorten filters in C or C++. This header is optional.
+/* pipeline_vips.h: helpers around libvips that make filters in C or C++ shorter. This header is optional.
  *
  *     static double negative(const void *values, int band, double x) { return 1 - x; }
  *
@@ -24,8 +24,8 @@
 
 #include "pipeline_plugin.h"
 
-/* Marks a function that works on pixels: the compiler makes one for processors with AVX2, and one for all others. Both have the
- * same results. */
+/* Marks a function that works on pixels. The compiler makes two versions of it, one for processors with AVX2 and one
+ * for all others. Both have the same results. */
 #if defined(__x86_64__) && defined(__GLIBC__)
 #define PIPELINE_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
@@ -43,7 +43,7 @@ static inline void pipeline_release(VipsImage **picture) {
 
 /* ---- The input ---- */
 
-/* The input's largest sample: 255 or 65535. */
+/* The sample value of white in the input: 255 or 65535. */
 static inline int pipeline_most(VipsImage *in) {
     return in->BandFmt == VIPS_FORMAT_USHORT ? UINT16_MAX : UINT8_MAX;
 }
@@ -52,7 +52,7 @@ static inline int pipeline_colour_bands(VipsImage *in) {
     return vips_image_hasalpha(in) ? in->Bands - 1 : in->Bands;
 }
 
-/* The input's bands without alpha. */
+/* Extracts the input's colour bands, without alpha. */
 static inline int pipeline_colours(VipsImage *in, VipsImage **out) {
     return vips_extract_band(in, out, 0, "n", pipeline_colour_bands(in), NULL);
 }
@@ -143,13 +143,14 @@ static inline int pipeline_refuse(const PipelineHost *host, const char *format, 
 
 /* ---- Texts and files ---- */
 
-/* A text of the picture, which is empty if it has none. For filters with the trait PIPELINE_READS_TEXTS. */
+/* Returns a text of the picture, or an empty text if the picture has none. For filters with the trait
+ * PIPELINE_READS_TEXTS. */
 static inline const char *pipeline_text(const PipelineHost *host, PipelineText which) {
     const char *text = host->size > offsetof(PipelineHost, text) && host->text ? host->text(host, which) : NULL;
     return text ? text : "";
 }
 
-/* The bytes of the file that a value names; NULL if it names none. */
+/* Returns the bytes of the file that a value names, or NULL if the value names no file. */
 static inline const void *pipeline_file(const PipelineHost *host, const PipelineValue *value, size_t *size) {
     return host->size > offsetof(PipelineHost, file) && host->file ? host->file(host, value, size) : NULL;
 }
@@ -200,8 +201,8 @@ static inline int pipeline_border(const PipelineHost *host, double side, const c
     return 0;
 }
 
-/* The result of `apply` for a filter that moves pixels as `arrange` describes. A grey picture stays grey if the
- * colour is grey, or if nothing is filled. */
+/* Computes the result of `apply` for a filter that moves pixels as `arrange` describes. A grey picture stays grey if
+ * the fill colour is grey, or if nothing needs to be filled. */
 static inline int pipeline_arranged(
     PipelineArrange arrange, const PipelineHost *host, const PipelineValue *values, VipsImage *in, VipsImage **out) {
     PIPELINE_OWNED VipsImage *picture = NULL, *part = NULL, *mirror = NULL;
@@ -230,7 +231,8 @@ static inline int pipeline_arranged(
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
 /* Maps colours through a table of `bands` bands, which `tone` computes. If `colours` has one band, each band of the
- * table maps it to a band of the result. If `colours` has three bands, each is mapped by the same band of the table. */
+ * table maps this band to a band of the result. If `colours` has three bands, each of them is mapped by its own band of
+ * the table. */
 static inline int pipeline_tone(
     VipsImage *colours, int bands, PipelineTone tone, const void *context, VipsImage **out) {
     int most = pipeline_most(colours);
@@ -273,8 +275,9 @@ typedef struct PipelineRun {
     float beside[4][PIPELINE_RUN];
 } PipelineRun;
 
-/* Changes the samples of a run. libvips calls it from several threads. Values below 0 or above 1 become 0 or 1. Simple loops over
- * `count` samples are fast, most of all in a function that is marked with PIPELINE_VECTORS. */
+/* A function that changes the samples of a run. libvips calls the function from several threads. Results below 0 become
+ * 0, and results above 1 become 1. Simple loops over `count` samples are fast, most of all in a function that is marked
+ * with PIPELINE_VECTORS. */
 typedef void (*PipelinePixels)(const void *context, PipelineRun *run);
 
 typedef struct PipelineWork {
@@ -294,7 +297,7 @@ static inline void pipeline_read(const VipsPel *in, gboolean is_wide, int count,
             samples[i] = (float)in[i] * (1.0f / UINT8_MAX);
 }
 
-/* Rounds a sample, and limits it to the range from black to white. */
+/* Converts a sample to a whole number from 0 (black) to `most` (white). */
 static inline int pipeline_sample(float value, float most) {
     value = value * most + 0.5f;
     value = value > 0 ? value : 0;
@@ -311,7 +314,8 @@ static inline void pipeline_write(const float *samples, gboolean is_wide, int co
             out[i] = (VipsPel)pipeline_sample(samples[i], UINT8_MAX);
 }
 
-/* Sorts `count` pixels of `bands` samples by band. Where `bands` is a number, the compiler makes a fast loop. */
+/* Separates `count` pixels of `bands` samples each into one row for each band. If `bands` is a constant, the compiler
+ * makes a fast loop. */
 #define PIPELINE_SORT(bands, pixels, count, rows)  \
     for (int i = 0; i < (count); i++)              \
         for (int band = 0; band < (bands); band++) \
@@ -382,8 +386,8 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
     return 0;
 }
 
-/* A picture like `input`. `pixels` computes its samples from the input's samples if `is_read`, and otherwise from
- * zeros. */
+/* Makes a picture with the size and the bands of `input`. `pixels` computes its samples from the input's samples if
+ * `is_read`, and otherwise from zeros. */
 static inline int pipeline_compute(
     VipsImage *input, gboolean is_read, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size,
     VipsImage **out) {
@@ -392,7 +396,7 @@ static inline int pipeline_compute(
     work->pixels = pixels;
     work->is_read = is_read;
     work->context = g_memdup2(context, size);
-    /* The result frees the context, which only it uses. */
+    /* Only the result uses the context, so libvips frees the context together with the result. */
     g_object_set_data_full(G_OBJECT(result), "pipeline-context", (void *)work->context, g_free);
     g_object_set_data_full(G_OBJECT(result), "pipeline-work", work, g_free);
     VipsImage **images = vips_allocate_input_array(result, input, beside, NULL);
@@ -409,8 +413,8 @@ static inline int pipeline_compute(
     return 0;
 }
 
-/* The result of `apply`: the input, changed by `pixels` in one pass. `context` has `size` bytes, and is copied. `beside` is
- * NULL, or another picture of the same size in floating point, which `pixels` may read. */
+/* Makes the result of `apply`: the input, changed by `pixels` in one pass. `context` has `size` bytes, and is copied.
+ * `beside` is NULL, or another picture of the same size in floating point, which `pixels` may read. */
 static inline int pipeline_pixels(
     VipsImage *input, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size, VipsImage **out) {
     return pipeline_compute(input, TRUE, beside, pixels, context, size, out);
@@ -431,7 +435,8 @@ static inline void pipeline_saturate(PipelineRun *run, float saturation) {
     }
 }
 
-/* A function, in floating point, at PIPELINE_STEPS + 1 places from 0 to `end`. Between them it is nearly straight. */
+/* A function, as a table of its values at PIPELINE_STEPS + 1 places from 0 to the `end` that `pipeline_draw` gets.
+ * `pipeline_map` interpolates linearly between two places. */
 enum { PIPELINE_STEPS = 1024 };
 
 typedef struct PipelineCurve {
@@ -445,7 +450,7 @@ static inline void pipeline_draw(PipelineCurve *curve, double end, PipelineTone 
         curve->values[step] = (float)tone(context, band, VIPS_MIN(step, PIPELINE_STEPS) * end / PIPELINE_STEPS);
 }
 
-/* Maps samples through a curve, in two loops, of which the compiler makes vectors. */
+/* Maps samples through a curve. Uses two loops, because the compiler can vectorise both. */
 static inline __attribute__((always_inline)) void pipeline_map(
     const PipelineCurve *curve, const float *samples, int count, float *mapped) {
     int steps[PIPELINE_RUN];
@@ -462,8 +467,8 @@ static inline __attribute__((always_inline)) void pipeline_map(
     }
 }
 
-/* Maps the smallest and the largest sample of each pixel through a curve, and keeps the middle sample at its place between
- * them. So each pixel keeps its hue: a curve for each band would turn a blue sky to cyan. */
+/* Maps the smallest and the largest sample of each pixel through a curve, and keeps the relative position of the middle
+ * sample between them. So each pixel keeps its hue: if each band had a curve of its own, a blue sky would turn cyan. */
 static inline __attribute__((always_inline)) void pipeline_map_hues(PipelineRun *run, const PipelineCurve *curve) {
     float low[PIPELINE_RUN], high[PIPELINE_RUN], black[PIPELINE_RUN], white[PIPELINE_RUN];
     if (run->bands == 1) {

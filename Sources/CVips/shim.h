@@ -359,9 +359,10 @@ static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height
     return 0;
 }
 
-/* A picture of `count` frames, each below the previous one. Every frame has the size of `first`, and the picture has its
- * metadata. `frame` returns the pixels of a frame, which stay valid until its next call, or NULL if it failed. It is called for
- * the frames in order, once for each: a thread that needs a later frame waits for the other threads. */
+/* Creates a picture of `count` frames, each below the previous one. Every frame has the size of `first`, and the
+ * picture has the metadata of `first`. `frame` returns the pixels of a frame, or NULL if it failed. The pixels stay
+ * valid until `frame` is called for another frame. `frame` is called for each row, from top to bottom: a thread that
+ * needs later rows waits for the other threads. */
 typedef struct {
     const void *(*frame)(int number, void *data);
     void *data;
@@ -443,13 +444,13 @@ static inline int cvips_present_rows(
     return 0;
 }
 
-/* Creates an 8-bit picture like `in`, whose rows `next` returns from top to bottom. When `next` returns NULL, that
- * row and all further rows are copied from `in`. `next` receives `data`, and so does `release` when the picture is
- * freed. */
+/* Creates an 8-bit picture with the size and metadata of `in`. `next` returns its rows from top to bottom. When `next`
+ * returns NULL, that row and all further rows are copied from `in`. `next` receives `data`, and so does `release` when
+ * the picture is freed. */
 typedef struct {
     const VipsPel *(*next)(void *data);
     void *data;
-    /* The row that `next` returns next. */
+    /* The index of the row that the next call of `next` returns. */
     int row;
     /* Whether `next` has returned NULL. */
     gboolean is_over;
@@ -491,7 +492,7 @@ static inline int cvips_read_rows(
     /* Keeps the input alive as long as the result. */
     g_object_ref(in);
     vips_object_local(image, in);
-    /* In strips, like libvips' own reader. */
+    /* Computes the picture in strips, like libvips' own reader. */
     int failed = vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL)
         || vips_image_generate(image, vips_start_one, cvips_copy_rows, vips_stop_one, in, rows)
         || vips_sequential(image, out, "tile_height", VIPS__FATSTRIP_HEIGHT, NULL);
@@ -595,8 +596,8 @@ static inline int cvips_arrayjoin(VipsImage **in, VipsImage **out, int count, in
     return status;
 }
 
-/* Draws text as a mask. The resolution is fixed, because Debian 12's Pango may crash when it changes. The text is Pango markup.
- * Lines wrap at `width` if that is above 0. */
+/* Draws text as a mask. The text is Pango markup. Lines wrap at `width` pixels if `width` is above 0. The resolution is
+ * fixed, because Debian 12's Pango may crash when the resolution changes. */
 static inline int cvips_text(VipsImage **out, const char *text, const char *font, int width) {
     return width > 0 ? vips_text(out, text, "font", font, "width", width, "align", VIPS_ALIGN_CENTRE, NULL)
                      : vips_text(out, text, "font", font, NULL);
@@ -626,7 +627,7 @@ static inline void cvips_set_text(VipsOperation *operation, const char *name, co
     g_object_set(operation, name, value, NULL);
 }
 
-/* Returns a picture that the operation has output. The caller owns the reference. */
+/* Returns the picture in one of the operation's output arguments. The caller owns the reference. */
 static inline VipsImage *cvips_get_image(VipsOperation *operation, const char *name) {
     VipsImage *image = NULL;
     g_object_get(operation, name, &image, NULL);

@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <zimg.h>
 
-/* The size of a plane of bytes, and the part of it to resize, in pixels. Each row must begin at a multiple of 64 bytes, as the
- * vector instructions of any processor require. */
+/* The size of a plane of bytes, and the part of it to resize, in pixels. Each row must begin at a multiple of 64 bytes,
+ * which is the strictest alignment that the vector instructions of any processor require. */
 typedef struct {
     unsigned width, height;
     double left, top, active_width, active_height;

@@ -31,7 +31,7 @@ actor ControlConnection: QueueActor {
     private nonisolated let client: (user: uid_t, process: pid_t)?
     /// The ID of the client's user; root's if the kernel did not say.
     nonisolated var owner: Int { Int(client?.user ?? 0) }
-    /// The client's user and process, for the log. The name is looked up at the first line that needs it.
+    /// The client's user and process, for the log. The user's name is looked up when the first log line needs it.
     nonisolated var peer: String {
         guard let client else { return "somebody" }
         let name = userName.withLock { known in

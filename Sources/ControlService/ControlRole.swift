@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// What the clients of a socket may do.
+/// The calls that the clients of a socket may make.
 package enum ControlRole: Sendable {
     /// All calls.
     case steer

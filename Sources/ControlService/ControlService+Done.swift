@@ -71,8 +71,8 @@ extension ControlService {
             of: LogSubject(jobs: ids, batch: batch, recipe: recipe))
     }
 
-    /// Adds the number of files at the path that belong to no job. They are counted on a file lane, because the disk
-    /// may block.
+    /// Replies with the outcome, and with the number of files at the path that belong to no job. Counts these files on
+    /// a file lane, because the disk may block.
     private func answer(_ call: Call.Redo, _ outcome: DoneOutcome, _ request: ControlRequest) {
         let reply = Call.Redo.Reply(
             jobs: outcome.ids, refused: outcome.refused.shown, remarks: outcome.remarks.shown, unknown: 0)

@@ -198,7 +198,7 @@ extension ControlService {
     }
 
     /// Returns the started operations of every attempt, then the operations that the latest attempt has not started. If
-    /// the job waits for its next attempt, returns all operations of that attempt instead.
+    /// the job waits for its next attempt, all operations of the next attempt follow instead.
     nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1

@@ -121,8 +121,8 @@ extension JobRecord {
 }
 
 extension JobRecord {
-    /// Rewrites the retry's time in the reason. The text may be outdated: the time may have been changed, and it
-    /// contains the date unless the retry is today.
+    /// Rewrites the retry's time in the reason. The recorded text may be outdated: the retry may have been rescheduled,
+    /// or the retry is due today and the text still contains the date.
     private func sayingWhen(_ reason: String) -> String {
         guard let due, let rest = reason.firstRange(of: " (") else { return reason }
         return "retry at \(Timestamp.local(due))\(reason[rest.lowerBound...])"

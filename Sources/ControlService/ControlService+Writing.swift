@@ -11,7 +11,7 @@ struct WritingRequest: Sendable {
     let effect: String?
 }
 
-/// Makes calls that change something fail at once while the ledger can't be written.
+/// While the ledger can't be written, rejects every call that would change something, without delay.
 extension ControlService {
     /// Calls `body` if the ledger is writable. Otherwise, and if the ledger becomes unwritable before the answer, the
     /// request fails.
@@ -25,7 +25,7 @@ extension ControlService {
         }
     }
 
-    /// Makes the request fail as soon as the ledger can't be written, unless it is answered first.
+    /// Makes the request fail as soon as the ledger can't be written, unless the request has been answered.
     func write(for request: ControlRequest, but effect: String? = nil) {
         writing.withLock { writing in
             writing.removeAll(where: \.request.isAnswered)

@@ -5,11 +5,12 @@ import SystemCalls
 
 /// Reads the files of filters, such as .cube files, from the recipes' folder, by the same rules of trust as recipes.
 struct FilterFileReader {
-    /// Maximum number of files, because nodes of a fleet tell each other about all of them.
+    /// Maximum number of files. The number is limited, because each node of a fleet announces its files to all other
+    /// nodes.
     private static let most = 100
 
     private(set) var files: FilterFiles
-    /// The files' bytes in memory, by SHA-256. A file that is changed later does not change them.
+    /// Copies of the files in memory, by SHA-256. If a file is changed later, its copy stays the same.
     private(set) var bytes: [String: Descriptor] = [:]
     private var left: Int64
 

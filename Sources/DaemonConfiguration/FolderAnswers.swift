@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// What the disks report about the folders of recipes. If a disk does not answer, its folders count as unobstructed,
-/// and their links are not resolved.
+/// The disks' answers about the folders of recipes. If a disk does not answer, its folders count as unobstructed, and
+/// their links are not resolved.
 struct FolderAnswers: Sendable {
     private struct Answer {
         var resolved: String

@@ -4,7 +4,7 @@ import SystemCalls
 
 /// A recipe's folder that lies in the wrong place, or can't be created.
 struct Misplacement {
-    /// The problem, at a place in the file of the recipe to hold.
+    /// The problem, located in the file of the recipe that will be held.
     var problem: Problem
     /// Another recipe that may be at fault, and is held as well.
     var rival: Recipe?
@@ -82,7 +82,7 @@ extension LoadedConfiguration {
         return nil
     }
 
-    /// Finds outboxes that can't be created: every picture of the recipe would fail.
+    /// Finds recipes whose outbox can't be created, so that each of their pictures would fail.
     private func impossible(_ places: Places, _ disks: FolderAnswers, starting: Bool) -> [Misplacement] {
         configuration.recipes.compactMap { recipe in
             let folder = outbox(of: recipe, places)
@@ -95,7 +95,7 @@ extension LoadedConfiguration {
 
     // MARK: - Locations of problems
 
-    /// Locates the problem at the recipe's Outbox= line, or at the recipe `other` if the writing recipe is built in.
+    /// Locates the problem at the Outbox= line of `recipe`, or at the recipe `other` if `recipe` is built in.
     private func outboxProblem(of recipe: Recipe, orElse other: Recipe, _ message: String) -> Problem {
         guard let file = recipe.file else { return problem(of: other, message) }
         guard let place = configuration.outboxPlaces[recipe.name] else {

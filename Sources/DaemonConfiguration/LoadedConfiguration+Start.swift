@@ -5,7 +5,7 @@ import SystemCalls
 package import WorkerProtocol
 
 /// Starts the daemon despite mistakes that were made since the configuration was last correct. After a crash, a reboot
-/// or an upgrade, nobody may be there to correct them.
+/// or an upgrade, there may be nobody to correct them.
 extension LoadedConfiguration {
     /// Reads the files for a start. Holds recipes with a mistake. Replaces settings with a mistake by the last correct
     /// settings, because a default in place of a wrong value could remove, publish or download files against the user's

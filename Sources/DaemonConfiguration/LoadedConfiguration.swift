@@ -39,8 +39,8 @@ package struct LoadedConfiguration: Sendable {
             .configuration.settings
     }
 
-    /// Makes a configuration from the files, and holds recipes with problems. With `starting`, it ignores problems that
-    /// can be fixed while the recipe waits.
+    /// Makes a configuration from the files, and holds recipes with problems. If `starting` is true, ignores problems
+    /// that can be fixed while the recipe's jobs wait.
     package static func make(
         of files: ConfigurationFiles, _ places: Places, _ hello: Hello, starting: Bool = false,
         after last: LastGood? = nil

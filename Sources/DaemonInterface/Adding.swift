@@ -10,12 +10,12 @@ package protocol Adding {
     var isStopping: Bool { get }
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
     func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void)
-    /// Copies the file, and enters its job, whose results go to the subfolder `folder` of the outbox. Blocks on the
+    /// Copies the file, and creates its job, whose results go to the subfolder `folder` of the outbox. Blocks on the
     /// disks.
     nonisolated func add(
         _ file: Descriptor, named name: String, in folder: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void)
-    /// Reads the list, and enters its jobs. The log names `peer` as the client. Blocks on the list's disk.
+    /// Reads the list, and creates its jobs. The log names `peer` as the client. Blocks on the list's disk.
     nonisolated func add(
         list file: Descriptor, named name: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void)
@@ -31,7 +31,7 @@ package struct AddingTerms: Sendable {
     package var after: [Int]
     package var anyway: Bool
     package var priority: Priority?
-    /// The client, in words for the log and the jobs' events.
+    /// A description of the client, for the log and the jobs' events.
     package var peer: String
     /// The ID of the client's user.
     package var owner: Int

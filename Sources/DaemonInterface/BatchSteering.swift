@@ -13,7 +13,7 @@ package protocol BatchSteering {
     /// batch is recorded, or if no such folder exists.
     func expectBatch(ofFolder folder: String, done: @escaping @Sendable () -> Void)
     /// A page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If `newest` is
-    /// given, a finished batch must be among the `newest` latest batches.
+    /// given, leaves out the finished batches that are not among the `newest` latest batches.
     nonisolated func batches(named name: String?, newest: Int?, after id: Int, limit: Int) throws -> [BatchRecord]
     /// The batch whose ID is `word`, else the newest batch of this name. `others` is the number of other batches of
     /// that name.

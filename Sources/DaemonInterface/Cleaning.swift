@@ -14,7 +14,7 @@ package protocol Cleaning {
     ) throws
 }
 
-/// A demand to remove the oldest kept files of a place.
+/// A request to remove the oldest kept files of a place.
 package struct CleanWish: Sendable {
     package var place: KeptPlace
     /// Remove files that arrived before this time.
@@ -23,7 +23,7 @@ package struct CleanWish: Sendable {
     package var most: Int?
     /// Remove only files of this recipe.
     package var recipe: String?
-    /// The setting or command that demands the removal, for the log and the job.
+    /// The setting or command that causes the removal, for the log and the job.
     package var by: String
     /// Count the files without removing them.
     package var isTrial = false

@@ -19,7 +19,7 @@ package protocol ConfigurationReading {
     func recipeReports() -> [RecipeReport]
     /// Why jobs wait for this filter; nil if it is not missing.
     func shortage(ofFilter name: String) -> String?
-    /// Reloads configuration and plugins, or only tries them.
+    /// Reloads the configuration and the plugins. If `isTrial` is true, only checks whether a reload would succeed.
     func reload(asTrial isTrial: Bool, _ done: @escaping Done<Reloaded>)
     /// Saves a client's recipe, or replaces it, and puts it into force. If there are problems, nothing changes.
     func save(_ recipe: OwnRecipe, _ done: @escaping Done<Result<[Problem], CommandRefusal>>)

@@ -17,7 +17,7 @@ package struct DaemonStatus: Sendable {
     package var waiting: [WaitingCount] = []
     package var queues: [QueueReport] = []
     package var inboxes: [Inbox] = []
-    /// The latest few ignored files.
+    /// A few of the files that were ignored last.
     package var ignored: [IgnoredFile] = []
     package var ignoredReasons: [IgnoredReason] = []
     package var workers = 0

@@ -18,7 +18,8 @@ package protocol JobReading {
     /// State and reason as clients see them. Queued jobs of a paused queue are reported as waiting, and so are all
     /// queued jobs while the ledger can't be written. If the original can't be moved, the reason says so.
     nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?)
-    /// A page of the jobs that match the filter in the state that clients see, with IDs greater than `id`.
+    /// A page of the jobs with IDs greater than `id` that match the filter. `filter` refers to the states that clients
+    /// see.
     nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord]
     /// The ID just before the newest `count` matching jobs: pass it as `after` to `list`. 0 if there are fewer than
     /// `count`.

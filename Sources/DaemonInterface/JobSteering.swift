@@ -14,12 +14,13 @@ package protocol JobSteering {
     /// Changes the dependencies of a job that has not begun.
     func depend(_ id: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping Done<NeedsAnswer>)
     /// The first of these jobs that would fail at once if it were retried, with its unmet dependency and that
-    /// dependency's state (nil if it is unknown). Jobs in one of `states` are retried, too.
+    /// dependency's state (nil if the dependency is unknown). A dependency that is itself among `ids`, or in one of
+    /// `states`, does not count, because it is retried, too.
     nonisolated func hindered(
         of ids: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)?
-    /// Retries the jobs in `records`, and all jobs (or those of `batch`) that are in one of `states`. Queues jobs that
-    /// wait for a scheduled retry early: those in `early`, or all if it is nil.
+    /// Retries the jobs in `records`, and all jobs (or those of `batch`) that are in one of `states`. Jobs that wait
+    /// for a scheduled retry are queued at once: the jobs in `early`, or all such jobs (of `batch`) if `early` is nil.
     func retry(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int?, done: @escaping Done<RetryOutcome>)
 }

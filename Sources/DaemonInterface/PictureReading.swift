@@ -11,7 +11,8 @@ package protocol PictureReading {
     func explain(_ question: ExplainQuestion, done: @escaping Done<Result<ExplainAnswer, ExplainFailure>>)
     /// Renders a picture with several chains, after all earlier trials.
     func tryChains(_ wish: TrialWish, done: @escaping Done<TrialOutcome>) -> Withdrawal
-    /// Makes a preview, at most `size` pixels wide and high, of a job's original, or of a result, counted from 1.
+    /// Makes a preview, at most `size` pixels wide and high, of a job's original, or of the result with this number,
+    /// from 1.
     func preview(
         _ result: Int?, of job: JobRecord, size: Int,
         done: @escaping @Sendable (Result<OpenedPicture, any Error>) -> Void
@@ -42,7 +43,7 @@ package struct ExplainQuestion: Sendable {
     }
 }
 
-/// What the daemon does with a file, or with a chain, and why.
+/// An answer that explains what the daemon does with a file, or with a chain.
 package struct ExplainAnswer: Sendable {
     package var recipe: String?
     package var why: String
@@ -55,7 +56,8 @@ package struct ExplainAnswer: Sendable {
     package var names: [(output: String?, name: String)] = []
     /// The date that the names contain.
     package var date: String?
-    /// The picture's header, in words, and how each output decodes the picture, or why it makes no result.
+    /// A description of the picture's header. `decode` contains how each output decodes the picture, or why it makes no
+    /// result.
     package var picture: String?
     package var decode: [(output: String?, path: String, unwanted: String?)] = []
     /// Why the header could not be read.

@@ -35,7 +35,7 @@ package final class Appointment {
 
     private let now: @Sendable () -> Double
 
-    /// Clock differences of fewer seconds are ignored.
+    /// The wall clock counts as set back only if it was set back by more than this number of seconds.
     private static let accuracy = 1.0
 
     package func make(at time: Double) {

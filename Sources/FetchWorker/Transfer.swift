@@ -293,7 +293,7 @@ final class Transfer {
     }
 
     private func unwritable(_ code: Int32) -> FetchFailure {
-        // The file size limit was exceeded. The supervisor has set it in case this process miscounts.
+        // The write exceeded the file size limit, which the supervisor has set in case this process miscounts.
         if code == EFBIG { return tooLarge }
         let isOfRoom = code == ENOSPC || code == EDQUOT
         return FetchFailure(
@@ -434,8 +434,8 @@ final class Transfer {
         return isWanted == true ? resume : request.resume
     }
 
-    /// Where a later attempt can resume; nil if it can't. For a complete file it requests the last byte again, because
-    /// servers reject a range that starts at the end.
+    /// Where a later attempt can resume; nil if it can't. If the file is complete, the later attempt requests the last
+    /// byte again, because servers reject a range that starts at the end.
     private var resume: FetchResume? {
         guard isWanted == true, !header.isEncoded, !header.refusesRanges else { return nil }
         let offset = min(received, (total ?? .max) - 1)

@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 import WorkerConfinement
 
-/// A trait lets the host take a shortcut to the same result, or requests something from the host. Each check compares
+/// A trait lets the host take a shortcut to the same result, or requests something from the host. Most checks compare
 /// pictures made with and without the trait, over the range of every parameter.
 extension Conformance {
     func lumaOnly() throws -> String {
@@ -101,15 +101,15 @@ extension Conformance {
 
     func wholePicture() throws -> String {
         try claim(.wholePicture)
-        // The picture has more rows than libvips keeps in memory behind the current row. It is wide enough that a slanted
-        // line through it has as many.
+        // libvips keeps a limited number of rows in memory behind the current row. The picture has more rows than that,
+        // and is so wide that a slanted line through it also crosses more rows than that.
         let large = try specimen.file(across: 4, down: 8)
         return try needed(
             process(without: .wholePicture), large, "it needs more than rows in order",
             else: "its result is the same for a picture that comes row by row: leave the trait out, which costs memory")
     }
 
-    /// The host moves the luma of a grey picture itself.
+    /// Tests grey pictures, because the host moves their luma itself.
     func movesPixels() throws -> String {
         try claim(.movesPixels)
         return try each { changes in
@@ -133,7 +133,8 @@ extension Conformance {
         guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not declare this trait") }
     }
 
-    /// Passes if any render by `withdrawn`, a worker that ignores the filter's request, fails or makes another picture.
+    /// The worker `withdrawn` ignores the filter's request. Passes if, with any variation, this worker fails or makes a
+    /// different picture.
     private func needed(
         _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
     ) throws -> String {

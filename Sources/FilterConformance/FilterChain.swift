@@ -18,7 +18,8 @@ struct FilterChain {
         }
     }
 
-    /// The filter `times` times, then `save`. `changes` override `assignments`.
+    /// Returns the stages of a chain: the filter, `times` times in a row, then `save`. `changes` override
+    /// `assignments`.
     func stages(_ changes: [String: String] = [:], times: Int = 1, format: String = "png") throws -> [Stage] {
         var words = [filter.name] + changes.sorted { $0.key < $1.key }.map { Self.word($0.key, $0.value) }
         for assignment in assignments {
@@ -37,7 +38,7 @@ struct FilterChain {
         }
     }
 
-    /// The same chain with a value for each missing required parameter.
+    /// Returns the same chain with example values for required parameters that have no value.
     func completed() throws -> FilterChain {
         let given = assignments.map { $0.prefix { $0 != "=" } }
         let examples = filter.parameters.filter { $0.isRequired && !given.contains($0.name[...]) }

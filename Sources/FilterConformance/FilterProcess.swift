@@ -5,7 +5,8 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A worker that is started as the daemon starts it, but with one plugin, to test that plugin for its author.
+/// A worker that is started in the same way as by the daemon, but with a single plugin, to test that plugin for its
+/// author.
 final class FilterProcess {
     let filter: StageDescription
     let missing: [String]
@@ -27,7 +28,7 @@ final class FilterProcess {
     private let patience: Duration
 
     /// Without `joins`, the worker makes no lookup tables. If `trait` is given, the worker handles filters as if they
-    /// lacked it.
+    /// lacked this trait.
     init(
         _ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil,
         hang: Hang = Hang()

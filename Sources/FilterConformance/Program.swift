@@ -2,7 +2,7 @@ import CVips
 import Foundation
 import SystemCalls
 
-/// The program `pipelined-filters`: tests a filter for its author, in workers as the daemon has them.
+/// The program `pipelined-filters`: tests a filter for its author, in workers like the daemon's.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
         let inJSON = words.contains("--json")

@@ -15,7 +15,7 @@ package import WorkerProtocol
 /// Reacts to changes in a fleet member, and executes commands for it.
 @Coordination
 package protocol FleetMemberDelegate: AnyObject {
-    /// The member's state may have changed.
+    /// Called when the member's state may have changed.
     func fleetChanged()
     /// Executes a command. The log names `peer` as its sender.
     func execute(_ command: NodeCommand, by peer: String, done: @escaping CommandRefusal.Done)
@@ -32,7 +32,7 @@ package final class FleetMember: FleetPoolDelegate {
     private let queue: GatedQueue
     private let downloads: GatedQueue
     private var guests: [Int: GuestPicture] = [:]
-    /// Number of the latest adopted configuration. Guards against joining with an older one.
+    /// Number of the latest adopted configuration. Prevents this node from joining with an older configuration.
     private var adoptions = 0
     private var unreadable: String?
     private var isStopped = false

@@ -86,8 +86,8 @@ struct Answered: Codable, Sendable {
     init(_ word: Word, _ reason: String? = nil) { (self.word, self.reason) = (word, reason) }
 }
 
-/// Asks a node to take a picture. The origin sends the offer once; a node that does not answer in time does not get the
-/// picture.
+/// A request to a node to take a picture. The origin sends the offer once; a node that does not answer in time does not
+/// get the picture.
 struct Offer: Codable, Sendable {
     var run: String
     var attempt: String

@@ -73,8 +73,9 @@ extension Guest {
         }
     }
 
-    /// Sends the request, repeatedly if necessary, and waits for a connection and an answer. Returns the answer `yes`,
-    /// or `again`. Retries on `again` up to `mostTries` times, except for the verb `done`. Throws `GuestEnd` otherwise.
+    /// Sends the request, repeatedly if necessary, and waits for a connection and an answer. Returns the answer if it
+    /// is `yes`, or if it is `again` and no further attempt is allowed: after `mostTries` answers, or for the verb
+    /// `done`. Throws `GuestEnd` otherwise.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> FramedMessage<Answered> {

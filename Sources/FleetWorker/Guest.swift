@@ -13,7 +13,7 @@ final class Guest: Sendable {
     private struct State {
         var phase = Phase.offered
         var progress: (done: Int64, total: Int64)?
-        /// A request is in flight that asks whether the origin still wants the picture.
+        /// Whether a request is in flight that asks the origin if it still wants the picture.
         var asks = false
     }
 

@@ -39,13 +39,13 @@ final class Loan: Sendable {
         var lost: [String] = []
         /// Nodes that refused the picture, and when they may be asked again.
         var refusers: [String: ContinuousClock.Instant] = [:]
-        /// Since when the picture has been waiting for a node.
+        /// When the picture began to wait for a node.
         var waits = ContinuousClock.now
         var isOver = false
     }
 
-    /// Maximum number of nodes that may fall silent with the picture. Then it is not offered again, because it may
-    /// crash every node.
+    /// Maximum number of nodes that may fall silent with the picture. After that many, the picture is not offered
+    /// again, because it may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 

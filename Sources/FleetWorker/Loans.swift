@@ -31,7 +31,7 @@ final class Loans: Sendable {
 
     var count: Int { state.withLock { $0.lent.count } }
 
-    /// Highest priority first, then oldest first.
+    /// All loans, highest priority first, then oldest first.
     var all: [Loan] {
         state.withLock { Array($0.lent.values) }.sorted {
             ($1.picture.priority, $0.key.id) < ($0.picture.priority, $1.key.id)
@@ -87,7 +87,7 @@ final class Loans: Sendable {
         changed(nil)
     }
 
-    /// Records the refusal, so that other nodes are asked.
+    /// Records the refusal, so that the picture is offered to other nodes.
     func refused(_ lent: Loan, by node: String, because reason: RefusedOffer) {
         lent.isRefused(by: node)
         fails(lent, because: reason)

@@ -28,7 +28,8 @@ struct Nodes {
     private static let memory = Duration.seconds(86400)
     /// Maximum announcements that each node receives per second.
     private static let mostMessages = 25
-    /// Maximum nodes; more than any fleet has. A stranger who is connected to the server could announce any number.
+    /// Maximum number of nodes, more than any fleet has. A stranger who is connected to the server could announce any
+    /// number.
     private static let most = 10_000
     private static let longest = 64 << 10
 
@@ -84,9 +85,9 @@ struct Nodes {
         }.randomElement()?.key
     }
 
-    /// Maximum full nodes that this origin notifies in one round that it is waiting: a tenth of all full nodes. A round
-    /// takes half a second, and a node remembers the message for 5 seconds. So most full nodes have the origin in their
-    /// queue.
+    /// Maximum number of full nodes that get the message `waits` from this origin in one round: a tenth of all full
+    /// nodes. A round takes half a second, and a node remembers the message for 5 seconds. So most full nodes have the
+    /// origin in their queue.
     var mostNotified: Int { max(1, heard.values.count { $0.free == 0 && $0.node.places > 0 && isPresent($0) } / 10) }
 
     func hasRoom(for picture: LentPicture, of version: String, without others: Set<String>) -> Bool {

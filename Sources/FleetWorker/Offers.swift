@@ -47,8 +47,8 @@ final class Offers {
     /// Records an announcement. Returns whether the node is new, was gone, or has restarted.
     func hear(_ presence: Presence) -> Bool {
         let isNew = nodes.hear(presence, own: loans.name)
-        // The node sent the announcement before it received the pending offers, so each of these reduces its free
-        // places.
+        // The node sent the announcement before it received the pending offers, so each of these offers still reduces
+        // the node's number of free places.
         for one in asked.values where one.node == presence.node.name { nodes.takesOne(one.node) }
         return isNew
     }
@@ -189,7 +189,7 @@ struct Fetching {
     init(_ all: [Loan]) { for lent in all { lent.fetcher.map { add($0) } } }
 
     var isFull: Bool { nodes.values.reduce(0, +) >= Self.most }
-    /// Nodes that are fetching `mostOfOne` pictures, and are offered no other picture now.
+    /// Nodes that are already fetching `mostOfOne` pictures, and therefore get no offers now.
     var busy: Set<String> { Set(nodes.filter { $0.value >= Self.mostOfOne }.keys) }
 
     mutating func add(_ node: String) { nodes[node, default: 0] += 1 }

@@ -7,14 +7,14 @@ enum Subject {
     /// The same description, sent only to the node `other`, which is new.
     static func presence(of node: String, to other: String) -> String { "hello.\(other).\(node)" }
 
-    /// The same description, sent to an origin that was told `full`. It means that a place has become free, and is kept
-    /// for this origin for a moment.
+    /// The same description, sent to an origin that got the answer `full`. It means that a place has become free, and
+    /// that the node keeps the place for this origin for a moment.
     static func room(at node: String, for origin: String) -> String { "room.\(origin).\(node)" }
 
-    /// The origin tells a node that it has pictures to lend, but knows of no free place for them.
+    /// The origin tells a node that the origin has pictures to lend, but knows of no free place for them.
     static func waits(at node: String, by origin: String) -> String { "waits.\(node).\(origin)" }
 
-    /// The origin tells a node that it does not need the place that the node kept for it.
+    /// The origin tells a node that the origin does not need the place that the node kept for it.
     static func declined(at node: String, by origin: String) -> String { "declined.\(node).\(origin)" }
 
     /// An origin asks a node to take a picture.
@@ -25,7 +25,8 @@ enum Subject {
         "origin.\(origin).\(verb).\(node)"
     }
 
-    /// The origin tells a node that it may no longer want a picture. The node then asks about each of its pictures.
+    /// The origin tells a node that the origin may no longer want a picture. The node then asks about each of its
+    /// pictures.
     static func unwanted(on node: String, by origin: String) -> String { "unwanted.\(node).\(origin)" }
 
     /// A node sends a command to another node.

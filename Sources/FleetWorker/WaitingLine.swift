@@ -1,5 +1,5 @@
-/// The queue of origins that were told `full`, in the order of their requests. They get free places, each for one
-/// picture, in turn, so that no origin gets all places just because it asks first.
+/// The queue of origins that got the answer `full`, in the order of their requests. They take turns at free places, one
+/// picture at a time, so that no origin gets all places just because it asks first.
 struct WaitingLine {
     typealias Instant = ContinuousClock.Instant
 
@@ -12,8 +12,8 @@ struct WaitingLine {
     static let patience = Duration.seconds(5)
     /// How long a place is kept for an invited origin.
     static let time = Duration.seconds(1)
-    /// Maximum length; more origins than any fleet has. A stranger who is connected to the server could invent any
-    /// number.
+    /// Maximum length of the queue, more than the origins of any fleet. A stranger who is connected to the server could
+    /// invent any number of origins.
     private static let longest = 1000
 
     /// Whether an origin that asks now gets a free place; otherwise, the origin joins the queue. Invited origins and

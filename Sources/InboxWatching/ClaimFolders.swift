@@ -83,8 +83,8 @@ package final class ClaimFolders: Sendable {
         }
     }
 
-    /// Opens the claim folder when an inbox opens, and creates it with `making` if it is missing. Throws if the known
-    /// claim folder was replaced or moved although it is still needed.
+    /// Opens the claim folder when an inbox opens. If the folder is missing and `making` is true, creates it. Throws if
+    /// the known claim folder was replaced or moved although it is still needed.
     func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
         // Checks the path for foreign links, because other users may be able to replace the inbox itself.
         let way = try TrustedPath(to: inbox) { status, path, _ in

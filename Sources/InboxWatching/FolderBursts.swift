@@ -46,8 +46,9 @@ struct FolderBursts: Sendable {
 
     // MARK: - Changes
 
-    /// Records a folder that exists. It counts as an arrival if it is unknown and `hasCome`, or if the kernel has
-    /// reported it as new (`isNew`). `hasCome` is false in the first scan, but a folder may arrive during that scan.
+    /// Records a folder that exists. The folder counts as an arrival if it is unknown and `hasCome` is true, or if the
+    /// kernel has reported it as new (`isNew`). In the first scan, `hasCome` is false, so only `isNew` reveals a folder
+    /// that arrives during that scan.
     mutating func found(_ folder: String, hasCome: Bool, isNew: Bool = false, at now: DispatchTime) {
         let key = FileSystem.Key(folder)
         let isUnknown = known.insert(key).inserted
@@ -94,8 +95,8 @@ struct FolderBursts: Sendable {
 
     // MARK: - Ending bursts
 
-    /// Ends bursts that have been quiet for `quiet` and have no work left. Returns the bursts from which files were
-    /// taken, and the bursts for which a client waits.
+    /// Ends the bursts that have been quiet for `quiet` and have no work left. Of these, returns the bursts from which
+    /// files were taken, and the bursts for which a client waits.
     mutating func end(
         at now: DispatchTime, quiet: Duration, work: (_ folder: FileSystem.Key) -> Work?
     ) -> [Ended] {

@@ -42,6 +42,6 @@ extension Inbox {
         }
     }
 
-    /// Skips a file whose name is not UTF-8. In `path`, escapes stand for the wrong bytes.
+    /// Skips a file whose name is not UTF-8. `path` contains an escape for each invalid byte.
     func misnamed(_ path: String) { leave(path, "its name is not UTF-8; rename it") }
 }

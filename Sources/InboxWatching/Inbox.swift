@@ -8,7 +8,7 @@ package import SystemCalls
 /// A watched folder. The inbox detects new files, waits until they settle, and claims them. Each inbox has its own
 /// queue, so that a mount that hangs blocks no other inbox.
 package actor Inbox: QueueActor {
-    /// What an inbox watches, and for whom.
+    /// The folder that an inbox watches, the recipe for its files, and restrictions on the files that it takes.
     package struct Watch: Sendable {
         var folder: String
         var recipe: Recipe
@@ -55,8 +55,8 @@ package actor Inbox: QueueActor {
     /// Whether the inbox has begun. It begins when its predecessor for the same folder has ended.
     var hasBegun = false
     var stopped = false
-    /// The completion of a call to `stop` before the inbox began. It is called when the inbox would have begun; the
-    /// inbox's successor waits for it.
+    /// The completion handler of a call to `stop` that came before the inbox began. It is called when the inbox would
+    /// have begun, because the inbox's successor waits for that call.
     private var ended: (@Sendable (HandOver) -> Void)?
     var adopts = false
     /// Calls to `catchUp` that wait until the inbox has begun.
@@ -95,8 +95,8 @@ package actor Inbox: QueueActor {
         shared.withLock { $0.reasons[FileSystem.Key(path)] }
     }
 
-    /// Starts the inbox. With `adopting`, it also creates jobs for files that a crash left claimed. Use that only at
-    /// the daemon's start, when no other inbox claims files.
+    /// Starts the inbox. If `adopting` is true, also creates jobs for files that a crash left claimed. Pass true only
+    /// at the daemon's start, when no other inbox claims files.
     package nonisolated func begin(adopting: Bool, with remains: HandOver? = nil) {
         async { inbox in
             inbox.hasBegun = true

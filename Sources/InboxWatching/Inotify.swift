@@ -18,7 +18,7 @@ final class Inotify {
         case movedIn(String)
         case gone(String)
         case folderAppeared(String)
-        /// The name is not UTF-8: in the path, escapes stand for the wrong bytes.
+        /// The file's name is not UTF-8. The path contains an escape for each invalid byte.
         case misnamed(String)
         case folderGone(String)
         case overflow

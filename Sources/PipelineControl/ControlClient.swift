@@ -14,7 +14,7 @@ public final class ControlClient {
     /// Maximum number of descriptors that one message may carry.
     private static let mostDescriptors = 64
 
-    /// A user who may not use the control socket gets the look socket beside it, if that is allowed.
+    /// Connects to the control socket or, if the user may not use the control socket, to the look socket beside it.
     public init(path: String) throws(SystemError) {
         do { socket = try Socket.connect(path) } catch {
             guard error.code == EACCES, let look = try? Socket.connect(SocketAddress.look(beside: path)) else {

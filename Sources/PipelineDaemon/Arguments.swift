@@ -60,7 +60,7 @@ struct Arguments {
         switch option {
         case .root: root = value
         case .instance:
-            // Only the characters of systemd's instance names. `.` and `..` would lead to other folders.
+            // Accepts only the characters of systemd's instance names. `.` and `..` would lead to other folders.
             let isName = value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ":-_.\\".contains($0)) }
             guard isName, value != ".", value != ".." else {
                 throw Option.misuse(

@@ -21,7 +21,7 @@ func checkLimits() throws(StartError) {
     throw StartError(status: .failed, description: complaint)
 }
 
-/// Keeps a build, which may be somebody's first trial, from the folders of the system.
+/// Keeps a development build, which may be somebody's first trial, away from the system's folders.
 func checkRoot(_ places: Places) throws(StartError) {
     guard places.root == nil, InstalledProgram.isBuild else { return }
     throw StartError(

@@ -15,7 +15,7 @@ public struct Configuration: Sendable {
         self.recipes = recipes.sorted { $0.name < $1.name }
     }
 
-    /// The recipe of this name; nil if there is none, or it is held.
+    /// The recipe with this name; nil if there is no such recipe, or if it is held.
     public func recipe(_ name: String) -> Recipe? { recipes.first { $0.name == name } }
     public func held(_ name: String) -> HeldRecipe? { held.first { $0.recipe.name == name } }
 

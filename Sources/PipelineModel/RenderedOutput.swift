@@ -12,8 +12,8 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var lost: [String]?
     /// Parts of the original that no result keeps: "video", "C2PA manifest". Nil if there are none.
     public var dropped: [String]?
-    /// What the result has of the picture's gain map, in words: "with gain map 504 × 378", "without gain map: webp can't
-    /// hold it". Nil if the picture has none, or if the result is not meant to have it.
+    /// Whether the result has the picture's gain map, in words: "with gain map 504 × 378", "without gain map: webp
+    /// can't hold it". Nil if the picture has no gain map, or if the result is not meant to have it.
     public var gainMap: String?
     /// The SHA-256 of the file in hexadecimal, if the name template uses `{hash}`.
     public var hash: String?

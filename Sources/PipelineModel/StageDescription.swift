@@ -15,7 +15,7 @@ public struct StageDescription: Codable, Sendable, Hashable {
     public var atLeastOneOf: [String]
     /// A chain may give at most one of these parameters.
     public var atMostOneOf: [String]
-    /// A stage that gives one of these parameters is neither `lumaOnly` nor a `curve`.
+    /// The traits `lumaOnly`, `curve` and `keepsGainMap` don't hold for a stage that gives one of these parameters.
     public var needsColours: [String]
 
     public init(
@@ -28,7 +28,7 @@ public struct StageDescription: Codable, Sendable, Hashable {
         (self.atMostOneOf, self.needsColours) = (atMostOneOf, needsColours)
     }
 
-    /// The traits that hold with the stage's values.
+    /// Returns the traits that hold for a stage with these arguments.
     public func traits(of stage: Stage) -> Set<StageTrait> {
         guard needsColours.contains(where: given(in: stage).contains) else { return traits }
         return traits.subtracting([.lumaOnly, .curve, .keepsGainMap])

@@ -3,15 +3,15 @@ import CVips
 
 /// Where a filter with the trait `movesPixels` puts the pixels of its input.
 public struct Arrangement: Sendable, Hashable {
-    /// The part of the input that the result shows, in pixels. It lies within the input, or encloses all of it. In that
-    /// case, opaque `colour` fills the rest.
+    /// The part of the input that the result shows, in pixels. It lies within the input, or encloses all of it. If it
+    /// encloses the input, opaque `colour` fills the space around the input.
     public var left = 0, top = 0, width: Int, height: Int
     public var colour = Colour(red: 0, green: 0, blue: 0)
     /// The part is then mirrored left to right if `isMirrored`, and turned clockwise by `quarters` quarter turns.
     public var isMirrored = false
     public var quarters = 0
 
-    /// The whole input.
+    /// Creates an arrangement that shows the whole input.
     public init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
 
     var exported: PipelineArrangement {
@@ -24,7 +24,8 @@ public struct Arrangement: Sendable, Hashable {
 }
 
 extension Image {
-    /// The arranged picture. A grey picture stays grey if the colour is grey, or if nothing is filled.
+    /// Returns the arranged picture. A grey picture stays grey if the fill colour is grey, or if nothing needs to be
+    /// filled.
     public func arranged(_ to: Arrangement) throws -> Image {
         let isFilled = to.left < 0 || to.top < 0 || to.left + to.width > width || to.top + to.height > height
         let isGrey = to.colour.red == to.colour.green && to.colour.green == to.colour.blue

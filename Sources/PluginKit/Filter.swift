@@ -38,8 +38,9 @@ public protocol Filter: Sendable, SendableMetatype {
     static var needsColours: [String] { get }
 
     func apply(to image: Image) throws -> Image
-    /// With the trait `movesPixels`: where the filter puts the pixels of a picture of this size. Nil if that depends on
-    /// the pixels; the host then calls `apply`, which can return `image.arranged(…)` with the same arrangement.
+    /// With the trait `movesPixels`: where the filter puts the pixels of a picture of this size. Nil if the arrangement
+    /// depends on the pixels; the host then calls `apply`. In `apply`, `image.arranged(…)` makes the picture for an
+    /// arrangement.
     func arrangement(width: Int, height: Int) throws -> Arrangement?
 }
 

@@ -25,10 +25,10 @@ public enum Host {
     /// The path of the filter's own folder, which it may read; nil if there is none.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
-    /// Describes the picture; needs the trait `readsTexts`. From the list that named the picture, or else from the
-    /// picture's own metadata.
+    /// A description of the picture, from the list that named it, or else from its own metadata. Needs the trait
+    /// `readsTexts`.
     public static var caption: String? { text(PIPELINE_CAPTION) }
-    /// Whom to name beside the picture; needs the trait `readsTexts`.
+    /// The name to print beside the picture. Needs the trait `readsTexts`.
     public static var credit: String? { text(PIPELINE_CREDIT) }
 
     private static func text(_ which: PipelineText) -> String? {
@@ -39,7 +39,7 @@ public enum Host {
         return host.pointee.text?(host, which).map { String(cString: $0) }
     }
 
-    /// The bytes of the file that a value names; nil if it names none.
+    /// Returns the bytes of the file that a value names, or nil if the value names no file.
     static func file(_ value: UnsafePointer<PipelineValue>) -> [UInt8]? {
         guard let host = current, let end = MemoryLayout.offset(of: \PipelineHost.file), host.pointee.size > end else {
             return nil

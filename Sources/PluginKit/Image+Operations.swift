@@ -55,7 +55,7 @@ extension Image {
         try Self.call("cast", ["in": .image(self), "format": .text(format)])
     }
 
-    /// Replaces each sample by its entry in `table`, a picture of 256 × 1 or 65536 × 1 pixels.
+    /// Replaces each sample with its entry in `table`, a picture of 256 × 1 or 65536 × 1 pixels.
     public func maplut(_ table: Image) throws -> Image {
         try Self.call("maplut", ["in": .image(self), "lut": .image(table)])
     }
@@ -111,7 +111,7 @@ extension Image {
             ])
     }
 
-    /// Replaces each pixel by the sum of its neighbours weighted by `mask`, divided by `scale`.
+    /// Replaces each pixel with the sum of its neighbours weighted by `mask`, divided by `scale`.
     public func conv(_ mask: [[Double]], scale: Double = 1) throws -> Image {
         try Self.call("conv", ["in": .image(self), "mask": .image(.matrix(mask.map { $0.map { $0 / scale } }))])
     }
@@ -140,8 +140,8 @@ extension Image {
             ])
     }
 
-    /// Places the picture in a larger one, whose other pixels `extend` chooses. It is a libvips name: `black`, `copy`,
-    /// `repeat`, `mirror`, `white` or `background`.
+    /// Places the picture in a larger one. `extend` is the libvips name of the method that fills the other pixels:
+    /// `black`, `copy`, `repeat`, `mirror`, `white` or `background`.
     public func embed(
         x: Int, y: Int, width: Int, height: Int, extend: String = "black", background: [Double] = [0]
     ) throws -> Image {

@@ -71,7 +71,7 @@ extension Parameter where Value == Colour {
     }
 }
 
-/// A file in the recipes' folder. The property is nil if a chain names none.
+/// A file in the recipes' folder. The property is nil if the chain names no file.
 extension Parameter where Value == File? {
     /// `endings` are the endings that the file's name may have, as `.cube`.
     public init(_ help: String, endings: [String]) {

@@ -11,10 +11,10 @@ struct Arguments {
     var joins = true
     /// Traits that the worker ignores, though its filters declare them.
     var withdrawn: Set<StageTrait> = []
-    /// Also loads the JPEG XL encoder.
+    /// Whether the worker loads the JPEG XL encoder.
     var writesJXL = false
     var decoders = Decoders()
-    /// System calls that would kill the worker fail instead, so that the worker can report their names.
+    /// Whether system calls that would kill the worker fail instead, so that the worker can report their names.
     var namesCalls = false
 
     init(_ words: some Sequence<String>) throws(UsageError) {

@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Checks which of the encoders that a machine may lack are available.
+/// The encoders that a machine may lack, and whether they are available.
 enum Encoders {
     /// Formats that this machine can't write.
     static let missing = [

@@ -19,7 +19,7 @@ struct VipsError: Error, CustomStringConvertible {
         return VipsError(lines: lines + (isVague ? VipsWarning.take().map { [$0] } ?? [] : []))
     }
 
-    /// How the message ends in libpng and in libspng; libvips reads PNG with one of these libraries.
+    /// The end of libpng's and libspng's error messages; libvips reads PNG with one of these libraries.
     private static let pngError = "png read error"
 
     /// Clears the messages about a picture, so that the next picture's failure does not include them.

@@ -30,9 +30,9 @@ public struct User: Sendable {
     public static func name(_ number: UInt32) -> String { User(number)?.name ?? "\(number)" }
 }
 
-/// Remembers users' names, because a directory service may take long to look up each. Any thread may call it.
+/// Remembers users' names, because a lookup in a directory service may take long. Any thread may use it.
 public final class UserNames: Sendable {
-    /// Maximum number of names, which begin anew after that.
+    /// Maximum number of remembered names. At this number, all names are forgotten before the next name is added.
     private static let most = 1000
 
     private let known = Mutex<[UInt32: String]>([:])
@@ -52,7 +52,7 @@ public final class UserNames: Sendable {
 
 public struct Group: Sendable {
     public let name: String
-    /// Whether the group's entry lists members. Users who have it as their primary group need not be listed.
+    /// Whether the group's entry lists members. The entry need not list users whose primary group this is.
     public let hasMembers: Bool
 
     public let number: UInt32

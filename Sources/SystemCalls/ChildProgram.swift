@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 
 public enum ChildProgram {
-    /// Starts `words[0]` with `streams` as its descriptors 0, 1, … and no others, default signals, and a process group
-    /// of its own.
+    /// Starts the program `words[0]` in a process group of its own. The program gets default signal handling, and no
+    /// descriptors except `streams`, which become its descriptors 0, 1, ….
     public static func start(
         _ words: [String], environment: [String], streams: [Int32]
     ) throws(SystemError) -> Int32 {

@@ -76,7 +76,7 @@ public enum FileSystem {
         if made, durable { try sync(folder(of: path)) }
     }
 
-    /// Removes all permissions that `mode` lacks from a file or folder, if it exists and belongs to the caller.
+    /// Restricts the permissions of a file or folder to those in `mode`, if it exists and belongs to the caller.
     public static func keepPrivate(_ path: String, mode: UInt32) throws(SystemError) {
         guard let status = try status(path), status.owner == geteuid(), status.mode & 0o777 & ~mode != 0 else { return }
         guard uninterrupted({ chmod(path, status.mode & mode) }) == 0 else { throw SystemError("chmod", path) }
@@ -123,8 +123,8 @@ public enum FileSystem {
         try Descriptor.open(path, O_RDONLY).sync(called: path)
     }
 
-    /// Writes a small file atomically, and makes it durable. An error leaves no new file behind; unless `replaces`, an
-    /// existing file is an error.
+    /// Writes a small file atomically, and makes it durable. If this fails, no temporary file is left behind. If
+    /// `replaces` is false, an existing file is an error.
     public static func write(
         _ bytes: some Collection<UInt8>, to path: String, mode: UInt32 = 0o644, replaces: Bool = true
     ) throws(SystemError) {
@@ -232,7 +232,7 @@ public enum FileSystem {
     }
 
     /// The names in a folder, without `.` and `..`. Leaves out names that are not UTF-8, because a `String` can't hold
-    /// them; passes these to `misnamed`, with an escape such as `\xff` for each wrong byte.
+    /// them; passes these to `misnamed`, with an escape such as `\xff` for each invalid byte.
     public static func names(
         in folder: String, misnamed: (_ escaped: String) -> Void = { _ in }
     ) throws(SystemError) -> [String] {
@@ -243,7 +243,8 @@ public enum FileSystem {
     public static func names(
         in folder: Descriptor, called name: String, misnamed: (_ escaped: String) -> Void = { _ in }
     ) throws(SystemError) -> [String] {
-        // Reading the names moves a descriptor's position, and `closedir` closes it, so this uses a second descriptor.
+        // Reading the names moves the position of a descriptor, and `closedir` closes it. So this uses a second
+        // descriptor.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
         guard again >= 0 else { throw SystemError("opendir", name) }
         guard let handle = fdopendir(again) else {

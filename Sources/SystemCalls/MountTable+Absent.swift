@@ -2,7 +2,7 @@ import Foundation
 
 /// Detects whether a file system that is not mounted now may be mounted later.
 extension MountTable {
-    /// Where people mount removable file systems.
+    /// Folders in which people mount removable file systems.
     private static let places = ["/mnt", "/media", "/run/media"]
     private static let units = "/etc/systemd/system"
 

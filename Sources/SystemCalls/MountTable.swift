@@ -29,8 +29,8 @@ public enum MountTable {
         }
     }
 
-    /// The text of the mount table as of one moment. If the table changes during the reads, they start again: otherwise
-    /// a disk that is remounted in between could be listed twice. After 20 attempts this returns the last text.
+    /// Returns a consistent text of the mount table. If the table changes while it is read, starts again, because a
+    /// disk that is remounted in between could be listed twice. After 20 attempts, returns the latest text.
     static func text(of file: Descriptor) throws(SystemError) -> String {
         var text = ""
         for _ in 1...20 {

@@ -36,7 +36,7 @@ extension Collection<UInt8> {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is a control character, a separator of lines or paragraphs, or a mark that reorders text.
+    /// Whether the scalar is a control character, a separator of lines or paragraphs, or a mark that reorders text.
     public var drivesTerminals: Bool {
         switch value {
         case 0..<0x20, 0x7f..<0xa0: true

@@ -8,7 +8,7 @@ extension SystemError {
     public var isMissing: Bool { code == ENOENT }
     /// The disk or the machine has failed temporarily; the file itself is not the cause.
     public var isPassing: Bool { Self.isPassing(code) }
-    /// The disk has no room, or its user's quota is used up.
+    /// The disk has no room, or the user's quota on that disk is used up.
     public var isFull: Bool { code == ENOSPC || code == EDQUOT }
     /// This process lacks the permission.
     public var isRefusal: Bool { Self.isRefusal(code) }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The size of the terminal that a descriptor refers to, if it refers to a terminal.
+/// Properties of terminals: whether a descriptor refers to one, its size, and the width of characters.
 public enum Terminal {
     public static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1

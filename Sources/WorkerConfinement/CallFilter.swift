@@ -2,7 +2,7 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// Filters system calls with seccomp. Allows the listed calls, fails or kills the process for some others, and traps
+/// Filters system calls with seccomp. Allows the listed calls, makes some others fail or kill the process, and traps
 /// the rest: a trapped call fails and is recorded.
 enum CallFilter {
     static func install(_ walls: Walls) throws {

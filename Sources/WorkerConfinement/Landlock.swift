@@ -31,8 +31,8 @@ enum Landlock {
         }
     }
 
-    /// Explains why Landlock is missing. A container's call filter fails with EPERM, or with the error of a kernel that
-    /// lacks the call.
+    /// Explains why Landlock is missing. A container's seccomp profile may make the calls fail with EPERM, or with the
+    /// error of a kernel that lacks them.
     private static func absence(_ code: Int32) -> String {
         switch code {
         case EOPNOTSUPP: "it is off; add landlock to lsm= on the kernel's command line"

@@ -4,7 +4,7 @@ package import WorkerProtocol
 /// Limits of downloads, made from the [Download] settings.
 package struct DownloadLimits: Sendable {
     package var transfer = FetchLimits()
-    /// How often an interrupted download is resumed at once.
+    /// Maximum number of immediate retries that resume an interrupted download.
     package var retries = 5
 
     package init() {}

@@ -12,8 +12,8 @@ import WorkerProtocol
 @Coordination
 package final class FetchPool {
     private static let startTimeout = Duration.seconds(15)
-    /// Minimum time for the worker to stop a cancelled transfer, even if CancelGrace is shorter: killing the worker
-    /// interrupts all its other transfers.
+    /// Minimum time that the worker gets to stop a cancelled transfer, even if CancelGrace is shorter, because killing
+    /// the worker interrupts all its other transfers.
     private static let leastGrace = Duration.seconds(2)
     /// Memory limit of a worker, in bytes: enough for libcurl, TLS and the resolver threads.
     private static let memory: Int64 = 2 << 30
@@ -65,7 +65,7 @@ package final class FetchPool {
         }
     }
 
-    /// Asks the worker to stop the transfer. Kills the worker if it does not answer; its other transfers then restart.
+    /// Tells the worker to stop the transfer. Kills the worker if it does not answer; its other transfers then restart.
     package nonisolated func cancel(_ task: FetchTask) {
         Coordination.async { [self] in
             task.cancelled = true
@@ -143,7 +143,8 @@ package final class FetchPool {
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }
 
-    /// Schedules the next check for silent workers: those that have not reported on a running transfer for too long.
+    /// Schedules the next check for silent workers. A worker is silent if it has not reported on one of its transfers
+    /// for too long.
     private func listen() {
         guard let silent = workers.flatMap({ $0.tasks.values.map(silent) }).min() else { return }
         let time = max(silent, .now() + .milliseconds(100))

@@ -14,7 +14,7 @@ package final class FetchTask {
         case workerLost(WorkerEnd)
         /// The kernel ended the worker for a forbidden system call.
         case confined
-        /// The worker did not report on the transfer for this long, in both attempts.
+        /// In both attempts, the worker did not report on the transfer for this long.
         case silent(Duration)
         case cancelled
     }

@@ -36,17 +36,17 @@ package struct FleetPlan: Sendable {
 package protocol FleetPoolDelegate: AnyObject {
     /// Number of local slots that no job waits for.
     var spareSlots: Int { get }
-    /// The number of pictures that can be lent may have changed, or the fleet has changed.
+    /// Called when the number of pictures that can be lent may have changed, or the fleet has changed.
     func roomChanged()
-    /// Another node offers a picture. Reply with `accept`, `putOff` or `refuse`.
+    /// Called when another node offers a picture. Reply with `accept`, `putOff` or `refuse`.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
-    /// The sources of an accepted picture have arrived, or it has a URL to download. Rendering may start.
+    /// Called when rendering may start: the accepted picture's sources have arrived, or it has a URL to download.
     func fetched(_ id: Int)
-    /// This node is done with the picture, which was delivered, withdrawn or refused.
+    /// Called when this node is done with the picture, because it was delivered, withdrawn or refused.
     func left(_ id: Int)
-    /// This node is done with all pictures of other nodes, because the fleet process has ended.
+    /// Called when this node is done with all pictures of other nodes, because the fleet process has ended.
     func leftAll()
-    /// Another node sends a command to this one.
+    /// Called when another node sends a command to this node.
     func commanded(
         _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void)
 }
@@ -64,8 +64,8 @@ package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
     /// Maximum time that a lent picture waits for a node to start on it, if the picture is not downloaded yet.
     private static let patience = Duration.seconds(30)
-    /// Minimum time for the process to answer a cancel, even if CancelGrace is shorter: killing the process makes this
-    /// node render all lent pictures itself.
+    /// Minimum time that the process gets to answer a cancel, even if CancelGrace is shorter, because killing the
+    /// process makes this node render all lent pictures itself.
     private static let leastGrace = Duration.seconds(2)
     /// Memory limit of the process, in bytes: enough for libnats, TLS and the picture data in flight.
     private static let memory: Int64 = 2 << 30
@@ -173,8 +173,8 @@ package final class FleetPool {
         return wants(task.outputs, lending.bytes, expected: expected)
     }
 
-    /// The same check for a picture that may not be downloaded yet. `others` is the number of pictures that count as
-    /// lent already.
+    /// Like `wants(_:expected:)`, but for a picture that may not be downloaded yet. `others` is the number of pictures
+    /// that count as lent already.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
         guard hasRoom(besides: max(others, lentCount)), let plan else { return false }
         let filters = filters(of: outputs)

@@ -14,7 +14,7 @@ package struct JobFailure: Error, Sendable, CustomStringConvertible {
     package var filter: String?
     /// The name of the filter that crashed or hung, if known for certain.
     package var culprit: String?
-    /// The delay before a retry that the server asked for.
+    /// The delay that the server requested before a retry.
     package var retryAfter: Duration?
     /// Number of bytes written before the failure.
     package var written: Int64 = 0

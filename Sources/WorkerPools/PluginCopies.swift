@@ -88,8 +88,8 @@ struct PluginCopies: Sendable {
 
     // MARK: - Results of a trial
 
-    /// Removes a copy that can't be used. Returns true if the previous generation's copy replaces it, which must then
-    /// be tried.
+    /// Removes a copy that can't be used. Returns true if the previous generation's copy takes its place; the caller
+    /// must then try that copy.
     mutating func refuse(_ copy: String, because reason: String) -> Bool {
         let name = FileSystem.name(of: copy)
         guard let origin = origins[name] else { return false }

@@ -5,7 +5,7 @@ import Glibc
 /// The number of processors that this service may use, by CPU affinity and control group quota.
 package enum ProcessorCount {
     package static func usable() -> Int {
-        // Asks for the main thread's affinity, because other threads may have kept an older one. Falls back to
+        // Reads the main thread's affinity, because other threads may have kept an older one. Falls back to
         // Foundation's count if the affinity set is too small for a machine with very many processors.
         let own = Int(clinux_processors(getpid()))
         let affinity = own > 0 ? own : ProcessInfo.processInfo.activeProcessorCount

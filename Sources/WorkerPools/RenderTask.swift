@@ -68,7 +68,7 @@ package final class RenderTask {
         }
     }
 
-    /// The picture to read; after a barrier, also the original; and the files for the results.
+    /// The open files: the picture to read, after a barrier also the original, and the files for the results.
     package struct Files: Sendable {
         var sources: [Descriptor]
         var targets: [Descriptor]

@@ -28,7 +28,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     var outputs: [RenderOutput] = []
     /// The crash note, if the worker crashed and could still send one as its last message.
     var crash: CrashNote?
-    /// A strong reference until the worker ends: if the daemon fails to start, it releases the pool earlier.
+    /// A strong reference, because a daemon that fails to start releases the pool before this worker has ended.
     private let pool: WorkerPool
 
     init(

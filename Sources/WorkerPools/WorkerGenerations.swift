@@ -85,7 +85,8 @@ final class WorkerGenerations {
         trials[worker.process] = Trial(done: done)
     }
 
-    /// Makes the generation of a worker that was on trial the current one. Without plugins, tells the worker to exit.
+    /// Makes the generation of a worker on trial the current generation. If `accepted` is nil, tells the worker to
+    /// exit.
     func judge(_ worker: RenderWorkerProcess, _ accepted: WorkerPlugins?) {
         guard let accepted else {
             if workers.contains(where: { $0 === worker }) { worker.leave() }

@@ -119,7 +119,7 @@ package final class WorkerPool: FleetLender {
         }
     }
 
-    /// Asks the worker to stop the task, and kills it if it does not stop within the grace period.
+    /// Tells the worker to stop the task, and kills the worker if it does not stop within the grace period.
     package nonisolated func cancel(_ task: RenderTask) {
         Coordination.async { [self] in
             task.cancelled = true

@@ -6,7 +6,7 @@ import ServiceProgram
 /// A worker process started by a pool.
 @Coordination
 protocol StartedWorker: AnyObject {
-    /// Whether it has sent `hello`.
+    /// Whether the worker has sent `hello`.
     var isReady: Bool { get }
     func leave()
     func terminate()
@@ -45,7 +45,7 @@ final class WorkerStarter<Worker: StartedWorker> {
     /// Why workers don't start; set after three failures in a row.
     var problem: String? { failures > 2 ? "\(name) exits at its start (\(failures) times in a row); see the log" : nil }
 
-    /// Starts a worker and kills it if it does not send `hello` within `limit`. Nil if the process can't be created.
+    /// Starts a worker; kills it if it sends no `hello` within `limit`. Returns nil if the process can't be created.
     func start(within limit: Duration, _ make: () throws -> Worker) -> Worker? {
         do {
             let worker = try make()

@@ -98,8 +98,8 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
         /// The network or the server is at fault, perhaps only for a while.
         case transient
         case room
-        /// The server can't continue the part that an earlier attempt has received. This attempt leaves the part
-        /// unchanged; the download must start over without it.
+        /// The server can't continue after the bytes that an earlier attempt has received. This attempt leaves those
+        /// bytes unchanged; the download must start over without them.
         case changed
     }
 

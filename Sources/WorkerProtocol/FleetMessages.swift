@@ -177,7 +177,8 @@ public struct FleetNode: Codable, Sendable, Hashable {
     public var lent: Int
     /// The versions of the node's filters, as in `FleetOrder.filters`.
     public var filters: [String: String]
-    /// The "version" of a file that filters use. Its "name" is its SHA-256.
+    /// The value in `filters` that marks an entry as a file that filters use, and not as a filter. The key of such an
+    /// entry is the SHA-256 of the file.
     public static let file = "file"
 
     public init(name: String, version: String, places: Int, taken: Int, lent: Int, filters: [String: String]) {

@@ -214,7 +214,7 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var facts: PictureFacts?
     /// The picture's gain map, in words: "gain map 1008 × 756". Nil if it has none.
     public var gainMap: String?
-    /// What becomes of the gain map in each output, in words; empty words if there is nothing to say.
+    /// The plan for the gain map in each output, in words; an empty text if there is nothing to report.
     public var gainMapPlans: [String]
 
     public init(

@@ -2,7 +2,7 @@ import FoundationEssentials
 import PipelineControl
 import SystemCalls
 
-/// Asks the gallery at its Unix socket, which lies beside the daemon's.
+/// Sends requests to the gallery through its Unix socket, which is in the same folder as the daemon's socket.
 struct GalleryClient {
     private let daemon: SocketAddress
     private let path: String

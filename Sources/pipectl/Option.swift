@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A word that begins with dashes. With `value` it takes a value, written `--name VALUE` or `--name=VALUE`.
+/// A word that begins with dashes. If `value` is set, the option takes a value: `--name VALUE` or `--name=VALUE`.
 struct Option: Sendable {
     let name: String
     /// The short form, such as `-n`.

@@ -43,7 +43,7 @@ struct Unreachable {
             """
     }
 
-    /// The name of the group that owns the socket, or its folder if the socket is not accessible.
+    /// The name of the group that owns the socket or, if the socket is not accessible, the socket's folder.
     private static func group(of path: String) -> String? {
         var status = stat()
         let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }

@@ -7,7 +7,7 @@ struct Verb: Sendable {
     let summary: String
     /// The arguments and options after the name, as in the usage line of a manual.
     var usage = ""
-    /// The details beyond the summary: the pieces of one paragraph.
+    /// The details beyond the summary, in pieces that form one paragraph.
     var discussion: [String] = []
     var arguments: [Argument] = []
     var options: [Option] = []
@@ -29,7 +29,8 @@ struct Argument: Sendable {
     /// Permitted number of occurrences.
     let count: ClosedRange<Int>
     let kinds: [WordKind]
-    /// First words after which this argument replaces the usual ones; empty for a usual argument.
+    /// The first arguments, such as `add` in `pipectl fleet add`, after which this argument is valid instead of the
+    /// usual arguments. Empty for a usual argument.
     let behind: [String]
 
     init(

@@ -28,7 +28,7 @@ int clinux_rename_exchange(const char *one, const char *other);
 /* openat2(2) beneath `folder`; fails if `path` contains a symbolic link. O_CLOEXEC is always added. */
 int clinux_open_beneath(int folder, const char *path, int flags);
 
-/* openat(2) of a new file: EEXIST when the name is taken. */
+/* openat(2) of a new file; fails with EEXIST if the name is taken. */
 int clinux_create_at(int folder, const char *path, mode_t mode);
 /* openat(2) of an existing file. O_CLOEXEC is always added. */
 int clinux_open_at(int folder, const char *path, int flags);

@@ -14,8 +14,8 @@
 typedef struct png_rows png_rows;
 
 typedef struct {
-    /* Reads bytes at an offset. Returns their number: fewer than `count` only at the end, negative if the read
-     * fails. */
+    /* Reads bytes at an offset. Returns the number of bytes read, which is less than `count` only at the end of the
+     * file; returns a negative number if the read fails. */
     ptrdiff_t (*read)(void *context, void *bytes, size_t count, size_t offset);
     void *context;
 } png_rows_file;
@@ -32,11 +32,11 @@ png_rows *png_rows_open(png_rows_file file, png_rows_size *size);
 
 void png_rows_close(png_rows *rows);
 
-/* The samples of the next row, valid until the next call; NULL after the last row, and as soon as the file is
- * refused. Before it returns the last row, the function compares all checksums and reads the file to its end. */
+/* Returns the samples of the next row, which are valid until the next call. Returns NULL after the last row, and once
+ * the file is refused. Compares all checksums, and reads the file to its end, before it returns the last row. */
 const uint8_t *png_rows_next(png_rows *rows);
 
-/* Luma of RGB samples by Rec. 601, rounded. */
+/* Computes rounded Rec. 601 luma from RGB samples. */
 void png_rows_luma(const uint8_t *rgb, uint8_t *luma, size_t count);
 
 /* The packer compresses a PNG's pixels: with libdeflate, or with zlib for drawings. It packs a megabyte of rows at a
@@ -49,8 +49,8 @@ typedef struct {
     void *context;
 } png_packed;
 
-/* For rows with 8 bits per sample, and an effort from 1 to 9. Returns NULL if memory can't be allocated, and for
- * rows of more than a megabyte. */
+/* Makes a packer for rows with 8 bits per sample. `effort` ranges from 1 to 9. Returns NULL if memory can't be
+ * allocated, or if rows of this width could exceed a megabyte (at four samples per pixel). */
 png_packer *png_packer_open(int width, int height, int bands, int effort, png_packed packed);
 
 void png_packer_close(png_packer *packer);
@@ -59,5 +59,6 @@ void png_packer_close(png_packer *packer);
  * packed bytes don't unpack to the rows again. */
 bool png_packer_add(png_packer *packer, const uint8_t *row);
 
-/* The checksum of a chunk's name and content so far, extended by these bytes. It begins at 0. */
+/* Extends a chunk's checksum by these bytes. The checksum begins at 0, and covers the chunk's name and then its
+ * content. */
 uint32_t png_checksum(uint32_t checksum, const uint8_t *bytes, size_t count);

@@ -66,12 +66,13 @@ craw_preview craw_preview_at(craw_file *file, int index);
 /* The bytes belong to `file`, and stay valid until another preview is read. */
 int craw_read_preview(craw_file *file, int index, const void **bytes, size_t *length, bool *is_jpeg);
 
-/* Develops a file that has just been opened. *data_errors is the number of errors in the data that the decoder ignored. */
+/* Develops a file that has just been opened. Stores in *data_errors how many errors in the data the decoder has
+ * ignored. */
 int craw_develop(craw_file *file, const craw_settings *settings, int *data_errors);
 void craw_developed(craw_file *file, int *width, int *height, int *bands, int *bits);
 int craw_copy_pixels(craw_file *file, void *pixels, int stride);
 
-/* The number of bytes past the end of the file that LibRaw tried to read. */
+/* Returns how far past the end of the file LibRaw tried to read, in bytes. */
 int64_t craw_missed(const craw_file *file);
 
 const char *craw_words(int error);

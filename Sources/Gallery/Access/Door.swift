@@ -21,7 +21,8 @@ final class Door: Sendable {
     static let codeLife = 15.0 * 60
     /// How long a session lasts after its last request.
     static let sessionLife = 7.0 * 86400
-    /// A session's new expiry is saved to the file only if it is later by at least this many seconds.
+    /// A request extends its session, and saves the new expiry to the file, only if the new expiry is later than the
+    /// old expiry by more than this many seconds.
     private static let precision = 3600.0
 
     /// The cookie's name. It contains the port, because browsers share cookies between all ports of a host.
@@ -45,7 +46,7 @@ final class Door: Sendable {
         return code.text
     }
 
-    /// Returns the header that logs the browser in, if the code is valid, and invalidates the code.
+    /// Uses up a code, and returns the header that logs the browser in; nil if the code is not valid.
     func enter(_ code: String) -> HTTPRequest.Header? {
         let now = now()
         let session = Pass(text: Secret.make(), ends: now + Self.sessionLife)

@@ -5,7 +5,8 @@ struct Guard: Sendable {
     var hosts: Set<String> = Self.loopback
     /// The login, if the server listens at a port. Nil at a Unix socket, which is protected by its mode and group.
     var door: Door?
-    /// Programs with a token are admitted at a port without a login. At a Unix socket, their role limits them.
+    /// The tokens of programs. At a port, a token replaces the login. At a Unix socket, no token is necessary. At both,
+    /// a program that sends a token may only do what the token's role permits.
     var tokens: Tokens?
 
     static let loopback: Set<String> = ["localhost", "127.0.0.1", "::1"]
@@ -24,8 +25,8 @@ struct Guard: Sendable {
         return nil
     }
 
-    /// The answer that refuses a request with an unknown token, or without a token and a valid session; nil if the
-    /// request has one of them, or no login is necessary.
+    /// The answer that refuses a request with an unknown token, or with neither a token nor a valid session; nil if the
+    /// request has a valid token or session, or if no login is necessary.
     func lock(_ request: HTTPRequest) -> HTTPAnswer? {
         do throws(Tokens.Refusal) {
             if try tokens?.token(of: request) != nil { return nil }
@@ -39,8 +40,8 @@ struct Guard: Sendable {
     /// The token of a request that `lock` has let pass; nil for a request without a token, which comes from a person.
     func token(of request: HTTPRequest) -> Tokens.Token? { try? tokens?.token(of: request) }
 
-    /// The answer that refuses a request whose token lacks this role; nil if the token has the role, or for a request
-    /// without a token.
+    /// The answer that refuses a request whose token lacks this role; nil if the token has the role, or if the request
+    /// has no token.
     func refusal(_ request: HTTPRequest, without role: Role) -> HTTPAnswer? {
         let token: Tokens.Token?
         do throws(Tokens.Refusal) { token = try tokens?.token(of: request) } catch {
@@ -53,8 +54,8 @@ struct Guard: Sendable {
                 + "token make NAME --role \(role.rawValue)` makes another")
     }
 
-    /// Whether the request comes from our own page, directly from the user, or not from a browser. Only browsers send
-    /// the headers that are checked here.
+    /// Whether our own page sent the request, the user opened its URL or followed a link to it, or the client is not a
+    /// browser. Only browsers send the headers that are checked here.
     private func isFromHere(_ request: HTTPRequest, _ host: String) -> Bool {
         if let site = request.values("sec-fetch-site").first {
             // Other sites may link to our page, so a navigation that only reads is allowed.

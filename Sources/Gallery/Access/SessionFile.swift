@@ -1,15 +1,15 @@
 import ServiceProgram
 import SystemCalls
 
-/// Stores the sessions of a port while the gallery is not running. Each line has a session and the time when it
-/// expires.
+/// A file that keeps the sessions of a port across restarts of the gallery. Each line has a session and the time when
+/// the session expires.
 struct SessionFile: Sendable {
     private let file: StateFile
     var path: String { file.path }
 
     init(port: UInt16, beside control: String) { file = StateFile("gallery-sessions-\(port)", beside: control) }
 
-    /// Returns no sessions if the file is missing or can't be read: their browsers have to log in again.
+    /// Reads the sessions. If the file is missing or can't be read, returns no sessions, so browsers must log in again.
     func read() -> [Door.Pass] {
         String(decoding: (try? file.read()) ?? [], as: UTF8.self).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")

@@ -1,11 +1,12 @@
 import Glibc
 import SystemCalls
 
-/// A file of the gallery that outlasts the program, and that only the gallery's user may read.
+/// A file that the gallery keeps across restarts, and that only the gallery's user may read.
 struct StateFile: Sendable {
     let path: String
 
-    /// The file lies in the folder that systemd gives to the gallery, otherwise beside the control socket.
+    /// Places the file in the state folder that systemd has made for the gallery, or without such a folder beside the
+    /// control socket.
     init(_ name: String, beside control: String) {
         let own = getenv("STATE_DIRECTORY").map { String(cString: $0) }
         path = FileSystem.join(own ?? FileSystem.folder(of: control), name)

@@ -10,11 +10,11 @@ final class Tokens: Sendable {
         var name: String
         var role: Role
         var secret: String
-        /// When it was made, in seconds since 1970.
+        /// When the token was made, in seconds since 1970.
         var made: Double
     }
 
-    /// A request that can't be carried out, as an answer to the client.
+    /// Why a request is refused: the status and the text of the answer to the client.
     struct Refusal: Error {
         let status: Int
         let words: String
@@ -43,8 +43,8 @@ final class Tokens: Sendable {
 
     var all: [Token] { tokens.withLock { $0 } }
 
-    /// The token of a request; nil if the request has none. A header that looks like a token must contain a valid one,
-    /// because a proxy may skip its own password check for a request with such a header.
+    /// The token of a request; nil for a request without a token. Throws if a header looks like a token but contains no
+    /// valid token, because a proxy may skip its own password check for a request with such a header.
     func token(of request: HTTPRequest) throws(Refusal) -> Token? {
         let scheme = "bearer".utf8
         let values = request.values("authorization").filter { value in

@@ -5,7 +5,7 @@ import ServiceProgram
 import Synchronization
 import SystemCalls
 
-/// Makes calls to the daemon. No thread blocks for an answer. If the daemon hangs, each call only occupies a
+/// Makes calls to the daemon. No thread waits for an answer. So while the daemon hangs, a call occupies only a
 /// connection, and the number of connections is limited.
 actor ControlCalls: QueueActor {
     struct Answered<Reply: Sendable>: Sendable {
@@ -14,7 +14,7 @@ actor ControlCalls: QueueActor {
         var files: [Descriptor]
     }
 
-    /// Withdraws a call when nobody waits for its answer any more.
+    /// A handle for withdrawing a call when nobody waits for its answer any more.
     struct Ticket: Sendable {
         fileprivate let calls: ControlCalls
         fileprivate let id: UInt
@@ -92,8 +92,8 @@ actor ControlCalls: QueueActor {
         }
     }
 
-    /// Makes a call that has a stream of replies (Varlink's `more`). It counts as a concurrent call, but starts at once
-    /// even if the maximum is reached.
+    /// Makes a call that has a stream of replies (Varlink's `more`). The call counts towards the maximum of concurrent
+    /// calls, but starts at once even if the maximum is reached.
     nonisolated func follow<Call: ControlCall>(
         _ call: Call, _ each: @escaping @Sendable (Happening<Call.Reply>) -> Void
     ) -> Ticket {
@@ -126,7 +126,7 @@ actor ControlCalls: QueueActor {
     }
 
     private func read(_ id: UInt) {
-        // In a kept conversation, the daemon sends nothing more; its only event is the end of the connection.
+        // In a kept conversation, the daemon sends nothing more. The only event is the end of the connection.
         guard let conversation = running[id] else { return end(id) }
         do {
             guard try conversation.read() else { return }

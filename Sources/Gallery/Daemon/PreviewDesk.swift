@@ -8,7 +8,7 @@ actor PreviewDesk: QueueActor {
         var id: Int
         var result: Int?
         var width: Int
-        /// A text from the page that differs whenever the picture has changed.
+        /// A text from the page that changes whenever the picture changes.
         var version: String
     }
 

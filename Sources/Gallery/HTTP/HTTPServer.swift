@@ -212,7 +212,8 @@ actor HTTPServer: QueueActor {
         source.activate { [unowned self] in assumeIsolated { $0.looked(id, socket) } }
     }
 
-    /// Handles a readable socket of a waiting client: the client has disconnected or has sent its next request.
+    /// Called when the socket of a waiting client is readable, because the client has disconnected or has sent its next
+    /// request.
     private func looked(_ id: UInt, _ socket: Int32) {
         guard let exchange = exchanges[id], let end = exchange.end else { return }
         var byte: UInt8 = 0

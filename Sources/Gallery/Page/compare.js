@@ -76,7 +76,7 @@ export class Compare {
         this.#draw();
     }
 
-    /** If the previews are smaller than the maximum, they have their pictures' full size, so they are not enlarged. */
+    /** Prevents the enlargement of previews below the maximum size, which are as large as their pictures. */
     #bound() {
         const images = [...this.stage.querySelectorAll("img")];
         if (this.#zoom.isOn) return;
@@ -112,7 +112,10 @@ export class Compare {
 
     pan(x, y) { this.#zoom.move(x, y); }
 
-    /** Shows each pixel, around a point of the screen, or the whole picture again. */
+    /**
+     * Shows the picture pixel by pixel, or the whole picture again. The zoom centres the pixel at the point (`x`, `y`)
+     * of the screen; null means the middle of the picture.
+     */
     zoom(isOn = !this.#zoom.isOn, x = null, y = null) {
         const image = this.stage.querySelector(".after :is(img, canvas)") ?? this.stage.querySelector(":is(img, canvas)");
         if (isOn && (!this.#whole || !image)) return;

@@ -16,7 +16,7 @@ export async function dropped(transfer) {
     return { files, name: entries.length === 1 && folders.length ? folders[0].name : null, problems };
 }
 
-/** Returns pasted URLs as a list file, like a dropped one. */
+/** Returns the URLs of a pasted text as a list file, in the same form as `dropped`. */
 export function pasted(text) {
     const urls = onlyAddresses(text);
     const file = new File([urls.join("\n")], urls.length === 1 ? "one URL.urls" : `${urls.length} URLs.urls`);

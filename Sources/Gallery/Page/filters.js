@@ -20,7 +20,7 @@ const seen = new IntersectionObserver(entries => {
     makeNext();
 });
 
-/** Makes all samples from this picture (of `Subjects`) from now on. */
+/** Uses this picture (of `Subjects`) for all samples that are rendered from now on. */
 export function useFor(subject, list) {
     current = subject;
     for (const box of list.querySelectorAll(".sample")) {
@@ -45,7 +45,7 @@ async function makeNext() {
         }
         box.replaceChildren(await imageOf(pictures.get(key)));
     } catch {
-        // A filter with a required parameter has no sample. If the user tries it, the chain's field shows the reason.
+        // A filter whose rendering fails has no sample. If the user tries the filter, the page shows the reason.
     } finally {
         isMaking = false;
         makeNext();

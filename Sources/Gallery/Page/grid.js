@@ -92,7 +92,7 @@ export class Grid {
         return null;
     }
 
-    /** Scrolls until a job is visible, or is in the middle of the screen. */
+    /** Scrolls until a job is visible or, with `inTheMiddle`, until the job is in the middle of the screen. */
     reveal(id, inTheMiddle = false) {
         const place = this.layout.find(id);
         if (!place) return false;

@@ -5,7 +5,7 @@ import { call, Failure } from "./calls.js";
 import { make, write } from "./dom.js";
 import { acts, attempt, notify } from "./notices.js";
 
-/** `recipes()` must return the recipes, and `changed()` is called after each change of them. */
+/** `recipes()` must return the recipes. `changed()` is called after each change to a recipe. */
 export class Saving {
     #recipes;
     #changed;

@@ -12,7 +12,7 @@ export class Scroll {
     #spacer;
     /** The height of the whole page. */
     #height = 0;
-    /** The position in the whole page at which the element's first pixel is. */
+    /** The position of the element's first pixel in the whole page. */
     #base = 0;
     #last = 0;
     #idle = 0;

@@ -15,7 +15,7 @@ const sample = {
     note: "This picture comes with the page, because there is no other to try a chain on.",
 };
 
-/** Leaves out failed jobs, because most of their originals are not pictures. */
+/** The pictures to try chains on. Failed jobs are left out, because most of their originals are not pictures. */
 export class Subjects {
     #ids = new Ranges();
 
@@ -61,7 +61,7 @@ export class Subjects {
     }
 }
 
-/** Also true if the daemon is busy, because the picture can then be shown later. */
+/** Returns whether the picture can be shown now, or later because the daemon is busy. */
 async function canBeShown(path) {
     try {
         await decoded(path);

@@ -25,8 +25,8 @@ actor EventHub: QueueActor {
     /// Whether the daemon is in a fleet. If it is, its status is requested regularly, because no event reports changes
     /// of other nodes.
     private var hasFleet = false
-    /// Changes when the first browser joins and when the last browser leaves. Answers to calls from an earlier round
-    /// are ignored.
+    /// A number that changes when the first browser joins and when the last browser leaves. Answers to calls from an
+    /// earlier round are ignored.
     private var round = 0
 
     private struct Listener {

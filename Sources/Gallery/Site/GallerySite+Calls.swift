@@ -70,7 +70,8 @@ extension GallerySite {
         call(method.call, request, client)
     }
 
-    /// Why the gallery does not forward the call, if its parameters save a setting or choose a folder to write to.
+    /// Why the gallery refuses a call whose parameters save a setting or choose a folder to write to; nil for all other
+    /// calls, which it forwards.
     private static func tooMuch(_ name: String, _ request: HTTPRequest) -> String? {
         switch name {
         case "Undo" where (try? Wire.decode(Call.Undo.self, request.bytes))?.to != nil:

@@ -11,8 +11,8 @@ package struct DoneCheck: Sendable {
         self.originals = originals
     }
 
-    /// Why the job can't be processed again; nil if it can. The text names no job, so that equal obstacles can be
-    /// counted.
+    /// Why the job can't be processed again; nil if it can. The text names no job, so that jobs with the same obstacle
+    /// can be counted together.
     package func obstacle(toRedoing job: JobRecord) -> String? {
         if let obstacle = Self.obstacle(job) { return obstacle }
         return looked(for: job) { there in

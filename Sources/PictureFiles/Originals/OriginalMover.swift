@@ -14,13 +14,14 @@ import SystemCalls
 package protocol OriginalMoverDelegate: AnyObject {
     /// How long a move may take before it is reported.
     var hangTimeout: Duration { get }
-    /// The originals of these ended jobs have reached their final places, and the ledger has recorded that.
+    /// Called when the originals of these ended jobs have reached their final places, and the ledger has recorded the
+    /// moves.
     func originalsArrived(of jobs: [JobRecord])
-    /// An attempt to bring these jobs back failed or was interrupted, and has been undone.
+    /// Called when an attempt to bring these jobs back has failed or was interrupted, and has been undone.
     func returnsUndone(of jobs: Set<Int>)
-    /// The reasons why originals can't be moved have changed.
+    /// Called when the reasons why originals can't be moved have changed.
     func delaysChanged()
-    /// The ledger could not list the originals that still have to be moved.
+    /// Called when the ledger could not list the originals that still have to be moved.
     func backlogUnread()
     /// Runs `body` on `line` once these inboxes are open. Before that, the ledger may not know all of their claimed
     /// files.
@@ -107,7 +108,7 @@ package final class OriginalMover {
         }
     }
 
-    /// How long to wait for other jobs that end, so that their originals are moved together.
+    /// How long to wait for more jobs to end, so that their originals are moved together.
     nonisolated private static let gathering: UInt32 = 20_000  // microseconds
 
     /// Moves the originals of all ended jobs that have not been moved yet, for example after a crash, a bulk
@@ -123,7 +124,7 @@ package final class OriginalMover {
     }
 
     /// Moves the backlog at startup. Waits until each inbox is open, because opening it may find the claimed original
-    /// of an ended job, which must be moved as well. Jobs that were being brought back at a crash keep their old
+    /// of an ended job, which must be moved as well. Jobs whose return was interrupted by a crash keep their old
     /// states, because no client was told that they are back.
     package func begin() throws {
         try returns.begin()
@@ -169,8 +170,8 @@ package final class OriginalMover {
         }
     }
 
-    /// Withdraws the results of done jobs and moves their originals, then calls `done`. It does not wait for an
-    /// original that can't be moved.
+    /// Withdraws the results of done jobs and moves their originals, then calls `done`. Does not wait for originals
+    /// that can't be moved.
     package func undo(
         _ jobs: [JobRecord], to goal: String?,
         done: @escaping @Coordination @Sendable (Withdrawals.Outcome) -> Void
@@ -233,7 +234,7 @@ package final class OriginalMover {
     /// Why the original of this job stays where it is.
     package nonisolated func reason(for job: Int) -> String? { stuck.reason(for: job) }
 
-    /// The reasons why originals have not been moved yet: originals of these jobs, or all originals if `ids` is nil.
+    /// The reasons why originals of these jobs, or of any jobs if `ids` is nil, have not been moved yet.
     package func delays(among ids: Set<Int>? = nil) -> [String] {
         [stuck.text(among: ids), moves.hangText(among: ids)].compactMap(\.self)
     }

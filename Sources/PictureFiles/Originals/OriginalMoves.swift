@@ -33,7 +33,7 @@ package final class OriginalMoves {
     private let stuck: StuckOriginals
     private let state = Mutex(State())
     private let discards = DispatchGroup()
-    /// Moves that take too long, by job, with the reported reason.
+    /// The reported reason of each move that takes too long, by job.
     private var hanging: [Int: String] = [:]
     package weak var delegate: (any OriginalMoverDelegate)?
 
@@ -146,7 +146,7 @@ package final class OriginalMoves {
         }
     }
 
-    /// Reports each original that is still being moved and whose move began before `latest`. Reports each only once.
+    /// Reports each original whose move began before `latest` and has not finished. Reports each original only once.
     package func lookForHangs(since latest: DispatchTime) {
         for move in state.withLock({ Array($0.moving.values) }) where move.since < latest && hanging[move.job.id] == nil
         {

@@ -82,7 +82,7 @@ package struct Withdrawals: Sendable {
 }
 
 extension [String] {
-    /// Says that these results stay in the outbox; nil if there are none.
+    /// A note that these results stay in the outbox, and why; nil if there are no such results.
     package var saidToStay: String? {
         if isEmpty { return nil }
         return "left, because somebody may have changed \(count == 1 ? "it" : "them"): \(joined(separator: ", "))"

@@ -6,8 +6,8 @@ package import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Collects the facts for result names that the picture's path does not contain: the album and the date. It reads the
-/// ledger only if a name needs that.
+/// Collects the facts that result names may need and that the picture's path does not contain: the album and the date.
+/// Reads the ledger only if a name needs the album or the date.
 package struct JobNames: Sendable {
     private let order: WorkOrder
     private var path: String
@@ -45,7 +45,7 @@ package struct JobNames: Sendable {
 
     package var wantsDate: Bool { order.wantsDate }
 
-    /// The picture's place, for conditions.
+    /// Returns the picture's album and name, which conditions test.
     package func place(_ image: ImageHandle) throws -> PicturePlace {
         let path = image.name ?? path
         return PicturePlace(folder: try album(path), name: FileSystem.name(of: path))

@@ -4,8 +4,8 @@ import SystemCalls
 /// The folders of results in an outbox. The daemon creates such a folder for its first result, and removes it with the
 /// last.
 enum OutboxFolders {
-    /// Renames a file into such a folder. Creates the folder again if it was removed as empty after the result's name
-    /// was chosen.
+    /// Renames a file into such a folder. Creates the folder again if it became empty and was removed after the
+    /// result's name was chosen.
     static func rename(_ from: String, _ to: String, replacing: Bool = false) throws(SystemError) {
         for attempt in 0... {
             do {

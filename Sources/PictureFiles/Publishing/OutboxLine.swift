@@ -6,7 +6,7 @@ import SystemCalls
 import WorkerPools
 
 /// Performs the work of all jobs on one outbox, on a queue of its own, so that a hanging disk blocks no other outbox.
-/// Each job gives its work as a `Turn`; turns that arrive together form a group. All files of a group are written to
+/// Each job submits its work as a `Turn`. Turns that arrive together form a group: all files of a group are written to
 /// the disk together, and each changed folder is synced once for the whole group.
 package final class OutboxLine: Sendable {
     package struct Turn: Sendable {
@@ -56,7 +56,7 @@ package final class OutboxLine: Sendable {
                 files += turn.files.count
                 return files <= Self.mostFiles
             }
-            // Turns beyond the limit form the next group. They may change a folder that this group has synced by then;
+            // Turns beyond the limit form the next group. If they change a folder that this group has synced already,
             // the next group syncs that folder again.
             let turns = fitting.isEmpty ? Array(waiting.prefix(1)) : Array(fitting)
             waiting.removeFirst(turns.count)

@@ -80,8 +80,8 @@ extension Publisher {
         return staged.map { name.path($0, of: staged, number: $0.isCounted ? 0 : number, counter: counter) }
     }
 
-    /// Returns 1 or a free number that follows a taken one. Doubling and bisection find the end of a long series of
-    /// taken numbers in a few steps.
+    /// Returns 1 if it is free, otherwise a free number whose predecessor is taken. Doubling and bisection find the end
+    /// of a long series of taken numbers in a few steps.
     private static func firstNumber(_ isFree: (Int) throws -> Bool) rethrows -> Int {
         var (taken, free) = (0, 1)
         while try !isFree(free) { (taken, free) = (free, 2 * free) }

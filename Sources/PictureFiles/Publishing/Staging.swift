@@ -70,7 +70,8 @@ package struct Staging: Sendable {
         }
     }
 
-    /// The error if the daemon is not allowed to write to an outbox. A full disk does not count.
+    /// Returns the error if the daemon lacks the permission to write to an outbox, otherwise nil. A full disk does not
+    /// count.
     package func refusal(of outbox: String) -> SystemError? {
         do {
             try DiskRoom.check(in: folder(in: outbox), written: 0, freeSpace: 1)

@@ -3,9 +3,9 @@ import JobLedger
 import PictureFiles
 import SystemCalls
 
-/// Adds missing files to a backup: files that the rows of its ledger refer to. Pictures may have moved after their
-/// folders were copied and before the ledger was copied. Such a picture is copied from its current path to the path in
-/// its row.
+/// Completes a backup with the missing files to which rows of the copied ledger refer. Pictures may have moved after
+/// their folders were copied and before the ledger was copied. Such a picture is copied from its current path to the
+/// path in its row.
 struct BackupNeeds {
     private let data: String
     private let copyOfData: String
@@ -43,7 +43,7 @@ struct BackupNeeds {
                 _ = try target.open(relative, O_RDONLY | O_NONBLOCK | O_NOCTTY)
                 return true
             } catch {
-                // Other errors mean that a link at this path leads out of the backup. It counts as a file.
+                // Other errors mean that a link at this path leads out of the backup. The link counts as a file.
                 return ![ENOENT, ENOTDIR].contains(error.code)
             }
         }

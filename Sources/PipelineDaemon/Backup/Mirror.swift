@@ -5,8 +5,8 @@ import InboxWatching
 import PictureFiles
 import SystemCalls
 
-/// Copies folders into a backup. It skips files that the backup already has. At the end, it removes files from the
-/// backup that the daemon no longer has. The daemon may create, move and remove files meanwhile.
+/// Copies folders into a backup. It skips files that the backup already has. At the end, it removes from the backup the
+/// files that the daemon no longer has. The daemon may create, move and remove files meanwhile.
 ///
 /// Pictures move through the daemon's folders in a fixed order. The folders are read in the same order, so that a
 /// picture that moves meanwhile is found at least once.
@@ -105,8 +105,8 @@ final class Mirror {
         try FileSystem.makeFolders(target, mode: 0o700)
     }
 
-    /// Removes files from the backup that the daemon no longer has. Called last, so that the backup already contains a
-    /// moved picture at its new path.
+    /// Removes from the backup the files that the daemon no longer has. Called last, so that the backup already
+    /// contains a moved picture at its new path.
     func removeGone() throws {
         for path in gone where try FileSystem.exists(path) {
             try FileManager.default.removeItem(atPath: path)

@@ -2,7 +2,7 @@
 public struct FilterFiles: Sendable {
     /// The SHA-256 of each file, by name.
     public var digests: [String: String]
-    /// Why other files can't be used, by name.
+    /// The reasons why other files can't be used, by the files' names.
     public var refused: [String: String]
     public var folder: String
 

@@ -42,7 +42,7 @@ struct Comparison: Hashable {
     let comparator: Operator
     let wanted: String
 
-    /// Throws without a column, which the scanner knows.
+    /// Throws a refusal without a column; the scanner adds the column.
     init(_ fact: Fact, _ comparator: Operator, _ wanted: String) throws(Refusal) {
         (self.fact, self.comparator) = (fact, comparator)
         let isOrdered = comparator != .equal && comparator != .unequal
@@ -111,7 +111,7 @@ struct Comparison: Hashable {
         return Condition.Verdict(isMet: isMet, words: words)
     }
 
-    /// The number without a fraction of zero.
+    /// The number, rounded to two decimals. A whole number has no `.0`.
     private static func text(_ number: Double) -> String {
         let rounded = (number * 100).rounded() / 100
         return rounded == rounded.rounded() ? "\(Int64(rounded))" : "\(rounded)"

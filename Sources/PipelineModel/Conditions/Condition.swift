@@ -2,7 +2,7 @@
 public struct Condition: Sendable, Hashable {
     public struct Verdict: Sendable, Hashable {
         public var isMet: Bool
-        /// Why: `rating 2 is below 3`.
+        /// The reason: `rating 2 is below 3`.
         public var words: String
     }
 
@@ -23,7 +23,7 @@ public struct Condition: Sendable, Hashable {
 
     private init(text: String, term: Term) { (self.text, self.term) = (text, term) }
 
-    /// The condition that this condition and `other` are both met.
+    /// A condition that is met if this condition and `other` are both met.
     func and(_ other: Condition) -> Condition {
         Condition(text: "(\(text)) and (\(other.text))", term: .all([term, other.term]))
     }

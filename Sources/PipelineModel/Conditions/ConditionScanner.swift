@@ -13,7 +13,7 @@ struct ConditionScanner {
     private static let (mostComparisons, mostNested) = (100, 20)
 
     private var tokens: ArraySlice<Token>
-    /// The column behind the text.
+    /// The column after the last character of the text.
     private let end: Int
     private var comparisons = 0
     private var depth = 0

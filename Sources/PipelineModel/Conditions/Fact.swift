@@ -8,7 +8,7 @@ enum Fact: String, CaseIterable {
     enum Kind: Equatable {
         case number
         case word([String])
-        /// Any text; the pattern has wildcards.
+        /// Any text. The value in a condition is a pattern, which may have wildcards.
         case text
         case date
     }

@@ -1,6 +1,7 @@
 /// Facts about a picture that conditions compare. A fact that the file does not have is nil.
 public struct PictureFacts: Sendable, Hashable, Codable {
-    /// Maximum length of a text, and maximum number of keywords, because a hostile file may have any.
+    /// Maximum length of a text, and maximum number of keywords. A hostile file may have longer texts and more
+    /// keywords.
     public static let (longestText, mostKeywords) = (200, 500)
 
     public var format: String
@@ -15,7 +16,7 @@ public struct PictureFacts: Sendable, Hashable, Codable {
     public var lens: String?
     public var iso: Int?
     public var date: PictureDate?
-    /// Whether the picture has a gain map, with which it is brighter on HDR screens.
+    /// Whether the picture has a gain map, which makes it brighter on HDR screens.
     public var isHDR = false
 
     public init(format: String, width: Int, height: Int, pages: Int) {

@@ -18,7 +18,7 @@ public struct AddressList: Sendable, Hashable {
     public private(set) var entries: [Entry]
     public let isTable: Bool
 
-    /// Number of lines that are not URLs, or rows with a mistake.
+    /// The number of lines that are not URLs; in a table, the number of rows with mistakes.
     public var wrong: Int { entries.count { if case .wrong = $0 { true } else { false } } }
 
     public static func kind(of name: String) -> Kind? {

@@ -6,8 +6,8 @@ public enum DownloadName {
     public static let longest = 200
 
     public static func name(said: String?, url: WebAddress) -> String {
-        // Dashes replace the host's dots. Otherwise its last part would look like a suffix, and the name of the result
-        // would lose it.
+        // Dashes replace the host's dots. Otherwise the last part of the host would look like a suffix, and the name of
+        // the result would lack that part.
         said.flatMap(named) ?? named(url.lastPart) ?? named(url.host.replacing(".", with: "-")) ?? "download"
     }
 

@@ -1,4 +1,4 @@
-/// The row of a list with columns, apart from its URL.
+/// A row of a list with columns, without the row's URL.
 public struct ListRow: Sendable, Hashable {
     /// The row's first line, from 1.
     public var line: Int
@@ -24,8 +24,8 @@ public struct ListRow: Sendable, Hashable {
     }
 }
 
-/// Reads a list with columns: a header line, and a row for each URL. Commas, semicolons or tabs separate the fields,
-/// and quotes enclose a field that has such a character, a quote or a line break in it (RFC 4180).
+/// Reads a list with columns: a header line, and a row for each URL. Commas, semicolons or tabs separate the fields.
+/// Quotes enclose a field that contains a separator, a quote or a line break (RFC 4180).
 struct ListTable {
     let entries: [AddressList.Entry]
 
@@ -146,7 +146,7 @@ struct TableScanner {
         while true {
             let isQuoted = bytes[at...].first { $0 != 32 } == Self.quote
             guard let field = isQuoted ? quoted() : plain() else {
-                // The quote may be the only mistake, so the next row begins in the next line.
+                // The quote may be the only mistake, so reading continues in the next line.
                 (at, line) = (start, row.line)
                 skipLine()
                 row.problem = Refusal("opens a quote and does not close it", advice: Self.quoting)
@@ -178,7 +178,7 @@ struct TableScanner {
         return String(decoding: bytes[at..<end], as: UTF8.self)
     }
 
-    /// A field between quotes; nil if the text ends first.
+    /// Reads a field in quotes. Returns nil if the text ends before the closing quote.
     private mutating func quoted() -> String? {
         var field: [UInt8] = []
         at = (bytes[at...].firstIndex(of: Self.quote) ?? at) + 1

@@ -87,7 +87,7 @@ extension NameTemplate {
         return (name.isEmpty ? "_" : name) + ending
     }
 
-    /// Replaces leading dots by `_`. Otherwise the name would be hidden, or be `..` and lead to another folder.
+    /// Replaces leading dots with `_`. Otherwise the name would be hidden, or be `..` and lead to another folder.
     private static func hideNothing(_ pieces: inout [Piece]) {
         for index in pieces.indices {
             let scalars = pieces[index].text.unicodeScalars

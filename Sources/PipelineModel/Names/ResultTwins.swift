@@ -29,7 +29,7 @@ struct ResultTwins {
             }
             let other = first[name, default: named]
             first[name] = other
-            // A name that includes the size or hash differs for results that differ.
+            // A name that includes the size or the hash is known only after rendering, so it can't be compared here.
             guard other.picture != named.picture, !naming.needsResult else { continue }
             let twins = "\(Self.title(other)) and \(Self.title(named)) both make \(name)"
             mistakes.append(Mistake(output: named.output.name, message: "\(twins); put {output} into Name="))

@@ -1,6 +1,6 @@
 /// The plan of a job: the pictures that it makes, and the operations that make them.
 public struct Plan: Sendable, Hashable {
-    /// Pictures by segment. A segment is a part of the chains between two barriers.
+    /// The pictures of each segment. A segment is the part of the chains between two barriers.
     public let segments: [[PlannedPicture]]
 
     public var pictures: [PlannedPicture] { segments.flatMap(\.self).sorted { $0.index < $1.index } }

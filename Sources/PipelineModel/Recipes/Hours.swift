@@ -35,7 +35,7 @@ public struct Hours: Sendable, Hashable {
         (self.windows, self.text) = (windows, words.joined(separator: ","))
     }
 
-    /// `22`, `22:30` or `24`.
+    /// Converts `22`, `22:30` or `24` to minutes since midnight.
     private static func minute(_ text: Substring) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), parts.allSatisfy({ (1...2).contains($0.utf8.count) }),

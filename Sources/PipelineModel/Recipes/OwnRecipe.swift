@@ -23,8 +23,8 @@ public struct OwnRecipe: Sendable {
         (self.name, self.description, self.outputs) = (name, description, outputs)
     }
 
-    /// The text of the recipe's file. Throws if reading the text would not give the same values; a value can't have
-    /// several lines, for example.
+    /// Returns the text of the recipe's file. Throws if the daemon would read other values from this text, for example
+    /// because a value has several lines.
     public func text() throws(Refusal) -> String {
         try Self.check(name)
         guard !outputs.isEmpty else { throw Refusal("has no output", advice: "give it a chain") }

@@ -28,7 +28,7 @@ public struct Recipe: Sendable, Hashable {
     public let raw: RawPolicy
     public let priority: Priority
     public let share: Int
-    /// When pictures may begin; nil for always.
+    /// The times of day at which pictures may begin; nil for always.
     public let hours: Hours?
     public let fleet: FleetUse
     /// The program to run for the events in `hookOn`.

@@ -16,7 +16,7 @@ public struct HostLogin: Sendable, Hashable {
 
     init() {}
 
-    /// The text in a header that is replaced by the password.
+    /// The placeholder in a header, which the password replaces.
     public static let placeholder = "{password}"
     static let section = "Host"
     /// Maximum length in bytes. All headers, each with a password filled in, must fit into one message to the fetch

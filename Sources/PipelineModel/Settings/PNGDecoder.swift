@@ -1,6 +1,6 @@
 /// The decoder for common PNGs. libvips always decodes the others.
 public enum PNGDecoder: String, Sendable, CaseIterable {
-    /// The workers' own decoder. It takes about half the time, and makes the same pixels.
+    /// The workers' own decoder. It takes about half as long as libvips, and makes the same pixels.
     case own
     /// libvips decodes all PNGs.
     case libvips

@@ -163,7 +163,7 @@ public struct Settings: Sendable, Hashable {
             }
     }
 
-    /// The login for a URL's server, and the host as its [Host] section writes it.
+    /// Returns the login for a URL's server, and the host as written in its [Host] section.
     public func login(for url: WebAddress) -> (host: String, login: HostLogin)? {
         guard !hosts.isEmpty else { return nil }
         let server = url.server

@@ -1,8 +1,8 @@
 /* autolevels: the darkest tone becomes black, the brightest white.
  *
- * The search for these tones ignores `clip` percent of each band's pixels at either end, and all transparent pixels. All bands
- * are stretched linearly by the same amount, which keeps the colours. With `balance`, each band is stretched on its own, which
- * removes a tint. */
+ * The search for these tones ignores the darkest and the brightest `clip` percent of each band's pixels, and all
+ * transparent pixels. All bands are stretched linearly by the same amount, which keeps the colours. With `balance`,
+ * each band is stretched on its own, which removes a tint. */
 #include <pipeline_vips.h>
 
 enum { CLIP, BALANCE, STRENGTH, PARAMETER_COUNT };

@@ -64,7 +64,8 @@ static char *filled(const PipelineHost *host, const char *text) {
     return g_strstrip(g_string_free(result, FALSE));
 }
 
-/* Draws a text in the largest letters with which it fits. */
+/* Draws a text in the largest letters that fit into this width and height. If the smallest letters are too large, cuts
+ * off the rest of the text. */
 static int draw(const char *text, const char *font, int width, int height, VipsImage **out) {
     PIPELINE_OWNED VipsImage *letters = NULL;
     for (double points = height / 2.5;; points *= 0.9) {
@@ -77,8 +78,8 @@ static int draw(const char *text, const char *font, int width, int height, VipsI
     }
 }
 
-/* Makes the mask of a strip with one text. The text takes at most the fraction `share` of the width between the
- * sides. */
+/* Makes the mask of a strip with one text. The text takes at most the fraction `share` of the width between the left
+ * and the right border. */
 static int write_text(
     const PipelineValue *values, const char *text, double share, gboolean is_right, const VipsRect *room, VipsImage **out) {
     PIPELINE_OWNED VipsImage *letters = NULL;

@@ -1,9 +1,9 @@
 /* grain: the grain of film.
  *
- * Adds Gaussian noise, with the same value for all bands of a pixel. The noise is strongest, with the strength `amount`, at
- * medium luma, and fades out towards black and white. A size in `%` gives the same look at any picture size: grains that are
- * smaller than a pixel become weaker, as they would if a larger picture was made smaller. The same seed gives the same noise. The
- * noise repeats every 512 pixels, which is not noticeable. */
+ * Adds Gaussian noise, with the same value for all bands of a pixel. The noise has its full strength, `amount`, at
+ * medium luma, and fades out towards black and white. A size in `%` gives the same look at any picture size: grains
+ * that are smaller than a pixel become weaker, as they would if a larger picture were shrunk. The same seed gives the
+ * same noise. The noise repeats every 512 pixels, which is not noticeable. */
 #include <pipeline_vips.h>
 
 enum { AMOUNT, SIZE, UNIT, SEED, PARAMETER_COUNT };
@@ -71,7 +71,7 @@ static int tile(double size, int seed, VipsImage **out) {
     return *out == NULL;
 }
 
-/* The latest tiles, which the next pictures of the same chains need as well. */
+/* A cache of the latest tiles, because the next pictures of the same chains need the same tiles. */
 static struct {
     GMutex lock;
     struct {
@@ -82,7 +82,7 @@ static struct {
     int next;
 } latest;
 
-/* Like `tile`, but makes the same tile only once. */
+/* Like `tile`, but reuses a tile that is still in `latest`. */
 static int shared_tile(double size, int seed, VipsImage **out) {
     int failed = 0, place = 0, count = G_N_ELEMENTS(latest.tiles);
     g_mutex_lock(&latest.lock);

@@ -66,7 +66,7 @@ static gboolean make_room(Table *table, int dimensions, int size) {
     return TRUE;
 }
 
-/* Takes a line of the file. Returns FALSE if it makes no sense. */
+/* Reads a line of the file into the table. Returns FALSE if the line is not valid. */
 static gboolean take(Table *table, const char *line) {
     float found[3];
     const char *rest = line + strcspn(line, " \t");
@@ -121,7 +121,7 @@ static Table *read_table(const PipelineHost *host, const char *name, GBytes *fil
     return NULL;
 }
 
-/* The latest table, which the next picture of the same chain needs as well. */
+/* A cache of the latest table, because the next picture of the same chain needs the same table. */
 static struct {
     GMutex lock;
     Table *table;

@@ -1,7 +1,8 @@
-/* mono: black and white, of luma or of a mix of the channels.
+/* mono: black and white, from luma or from a mix of the channels.
  *
- * The weights of red, green and blue are divided by their sum, so that white stays white. Luma's are the default.
- * Changes middle tones with a power, x ^ (½ ^ brightness). Then maps tones through noir's S-curve with `contrast`. */
+ * The weights of red, green and blue are divided by their sum, so that white stays white. The default weights are those
+ * of luma. Changes middle tones with a power, x ^ (½ ^ brightness). Then maps tones through noir's S-curve with
+ * `contrast`. */
 #include <pipeline_vips.h>
 
 enum { BRIGHTNESS, CONTRAST, RED, GREEN, BLUE, PARAMETER_COUNT };

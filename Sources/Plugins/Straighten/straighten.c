@@ -52,7 +52,8 @@ static inline void place(const Turn *turn, VipsImage *in, int x, int y, float *l
     *top = turn->across * below - turn->down * right + (float)(in->Ysize - 1) / 2;
 }
 
-/* The pixels of an area of the input, with colours weighted by alpha. Pixels at the edge are repeated beyond it. */
+/* Returns the pixels of an area of the input, with colours weighted by alpha. Repeats the pixels at the picture's edge
+ * beyond it. */
 PIPELINE_VECTORS
 static PipelineQuad *pixels(VipsRegion *from, const VipsRect *area) {
     VipsImage *in = from->im;
@@ -131,7 +132,7 @@ static int make_part(VipsRegion *region, VipsRegion *from, const Turn *turn, con
     return 0;
 }
 
-/* Goes through a region in small parts, which need few pixels of the input at a time. */
+/* Computes a region in small parts, so that each part needs few pixels of the input. */
 static int generate(VipsRegion *region, void *from, void *image, void *turn, gboolean *stop) {
     (void)image;
     (void)stop;

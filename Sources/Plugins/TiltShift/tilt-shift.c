@@ -42,7 +42,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "how far the band is turned, clockwise, around its middle"},
 };
 
-/* The band, in pixels of the picture or of the smaller picture. */
+/* The band, in pixels of the full-size picture or of the shrunk picture. */
 typedef struct Band {
     float middle, top, half, ramp, across, down;
 } Band;
@@ -62,7 +62,8 @@ static inline __attribute__((always_inline)) float step_at(const Band *band, int
     return t * t * (3 - 2 * t);
 }
 
-/* Mixes two blurred pictures, whose bands are joined: in the second half of the step, the wide blur replaces the narrow blur. */
+/* Mixes two blurred pictures, which arrive as one picture: the bands of the narrow blur, then those of the wide blur.
+ * In the second half of the step, the wide blur replaces the narrow blur. */
 PIPELINE_VECTORS
 static int widen(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
     (void)image;

@@ -1,9 +1,10 @@
 /* tone: exposure, contrast, colour and white balance.
  *
- * Exposure and white balance multiply light, and not the gamma-encoded values: one stop more is twice the light. Saturation and
- * vibrance multiply each colour's distance from luma. The other parameters are one curve, which keeps hues. `contrast` mixes
- * noir's S-curve in. `shadows` and `highlights` move the dark and the bright tones; black and white stay. Negative `highlights`
- * also bring back tones that exposure has moved beyond white. If no parameter is given, no byte changes. */
+ * Exposure and white balance multiply light, and not the gamma-encoded values: one stop more is twice the light.
+ * Saturation and vibrance multiply each colour's distance from luma. The other parameters together form one curve,
+ * which keeps hues. `contrast` mixes in noir's S-curve. `shadows` and `highlights` move the dark and the bright tones;
+ * black and white stay. Negative `highlights` also bring back tones that exposure has moved beyond white. If every
+ * parameter has its default value, no byte changes. */
 #include <pipeline_vips.h>
 
 enum {
@@ -36,7 +37,8 @@ typedef struct Editing {
     PipelineCurve light[3], tones;
 } Editing;
 
-/* The parameters of the curves. `white` is the brightest tone after `gains`. */
+/* The context of `multiply` and `curve`. `white` is the largest value to which `gains` move white in any band, but at
+ * least 1. */
 typedef struct Light {
     const PipelineValue *values;
     double gains[3], white;

@@ -144,8 +144,9 @@ static int lay(VipsImage *sheet, const Mark *mark, double opacity, int inset, Vi
         || vips_ifthenelse(shown, over, sheet, out, "blend", TRUE, NULL);
 }
 
-/* A sheet in memory with the mark, and its shadow if it has one: colours weighted by alpha, and alpha. *reach is the number of
- * pixels by which it extends beyond the mark on each side. */
+/* Paints the mark, and its shadow if it has one, onto a transparent sheet in memory. The sheet's colours are weighted
+ * by alpha, and its last band is alpha. *reach is the number of pixels by which the sheet extends beyond the mark on
+ * each side. */
 static int paint(
     const PipelineHost *host, const PipelineValue *values, int width, int height, int *reach, VipsImage **out) {
     Mark mark = {NULL, NULL}, shadow = {NULL, NULL};
@@ -164,7 +165,7 @@ static int paint(
     return failed;
 }
 
-/* The latest sheet with a text. Pictures of one size, from one chain, get the same sheet. */
+/* The latest sheet with a text. Pictures of the same size and chain share it. */
 static struct {
     GMutex lock;
     VipsImage *sheet;

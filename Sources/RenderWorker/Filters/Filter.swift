@@ -20,7 +20,8 @@ struct Filter {
 
     var code: UnsafeRawPointer? { PluginLayout.code(of: filter) }
 
-    /// `save` is the last stage of the chain, which has the texts of a list.
+    /// Applies the filter to a picture. `save` is the last stage of the chain. It carries the caption and credit of the
+    /// list that named the picture.
     func apply(
         _ stage: Stage, to picture: Picture, before save: Stage? = nil, maxPixels: Int64 = .max
     ) throws -> Picture {
@@ -53,12 +54,12 @@ struct Filter {
         if let misuse { throw failure(misuse) }
         guard let result else { throw failure("it returned no picture") }
         try check(result, against: input, maxPixels)
-        // Convert floating-point and other samples back to the format that stages agree on.
+        // Convert the samples, for example floating-point ones, back to the input's format, which all stages use.
         return try result.format == input.format ? result : result.inUsualSamples(as: input.format)
     }
 
-    /// Where the filter puts the pixels of a picture of this size. Nil if the filter does more than move pixels, or
-    /// fails; `apply` then reports the reason.
+    /// Returns where the filter puts the pixels of a picture of this size. Nil if the filter does more than move
+    /// pixels, or if it fails; `apply` then reports the reason.
     func arrangement(_ stage: Stage, _ width: Int, _ height: Int) -> PipelineArrangement? {
         guard description.traits.contains(.movesPixels), let arrange = filter.arrange else { return nil }
         var result = PipelineArrangement()
@@ -72,7 +73,7 @@ struct Filter {
         return status == 0 ? result : nil
     }
 
-    /// The values of the stage's parameters, in the order of their declaration.
+    /// Calls `body` with the values of the stage's parameters, in the order of their declaration.
     private func withValues(of stage: Stage, _ body: (UnsafePointer<PipelineValue>) -> Int32) -> Int32 {
         var texts: [UnsafeMutablePointer<CChar>?] = []
         defer { for text in texts { free(text) } }
@@ -97,8 +98,8 @@ struct Filter {
         }
     }
 
-    /// The usable result, and the filter's mistake with references, if any. Restores references that the filter
-    /// released without owning them, so that the mistake costs only this picture.
+    /// Returns the result if it is usable, and the filter's mistake with references if it made one. Restores references
+    /// that the filter released without owning them, so that the mistake costs only this picture.
     private func owned(
         _ made: UnsafeMutablePointer<VipsImage>?, _ input: Picture, _ before: UInt32
     ) -> (result: Picture?, misuse: String?) {
@@ -115,7 +116,7 @@ struct Filter {
         return (Picture(owning: made), nil)
     }
 
-    /// Rejects nonsense that a filter returns, so that only its own job fails, with the filter's name in the message.
+    /// Rejects an invalid result, so that only this job fails, with the filter's name in the message.
     private func check(_ result: Picture, against input: Picture, _ maxPixels: Int64) throws {
         guard result.width > 0, result.height > 0, (1...4).contains(result.bands) else {
             throw failure(

@@ -21,9 +21,9 @@ enum FilterHost {
         var words = PictureWords()
         /// Addresses of the texts that the running filter has received.
         var given: [UInt] = []
-        /// The files of the outputs in work, by SHA-256.
+        /// The files of the current outputs, by SHA-256.
         var files: [String: FileBytes] = [:]
-        /// The files of the running filter, by the addresses of their values.
+        /// The files of the running filter, by the addresses of the parameter values that name them.
         var handed: [UInt: FileBytes] = [:]
     }
 
@@ -101,7 +101,8 @@ enum FilterHost {
         return try body()
     }
 
-    /// Runs a filter's function, which may ask for `words`. Returns the message that it passed to `fail`, if any.
+    /// Runs `body`, which calls a filter's function. The filter may read `words`. Returns the message that the filter
+    /// passed to `fail`, if any.
     static func complaint(about words: PictureWords = PictureWords(), _ body: () -> Void) -> String? {
         state.withLock { ($0.complaint, $0.words) = (nil, words) }
         body()
@@ -112,12 +113,13 @@ enum FilterHost {
         }
     }
 
-    /// Takes the files that the filters of the next outputs use, in place of earlier files.
+    /// Stores the files that the filters of the next outputs use, and forgets earlier files.
     static func take(_ files: [String: [UInt8]]) {
         state.withLock { $0.files = files.mapValues(FileBytes.init) }
     }
 
-    /// Hands files, by their SHA-256, to the filter that runs next. Its values are at `values`.
+    /// Makes files available to the filter that runs next. `digests` contains the files' SHA-256, by the index of their
+    /// parameter in `values`.
     static func hand(_ digests: [Int: String], at values: UnsafePointer<PipelineValue>) {
         state.withLock { state in
             state.handed = [:]

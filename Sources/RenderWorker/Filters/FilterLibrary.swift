@@ -56,7 +56,7 @@ struct FilterLibrary {
 
     func traits(_ stage: Stage) -> Set<StageTrait> { filters[stage.name]?.description.traits(of: stage) ?? [] }
 
-    /// Whether the stage only moves the pixels of any picture.
+    /// Whether the stage does nothing but move pixels, whatever the picture.
     func movesPixels(_ stage: Stage) -> Bool {
         traits(stage).contains(.movesPixels) && filters[stage.name]?.arrangement(stage, 1000, 1000) != nil
     }

@@ -24,7 +24,7 @@ struct FilterTable {
     }
 
     /// Values that `greyValues` computed for an earlier picture. All pictures of a chain share one table, except if a
-    /// filter of the chain logs messages, or has files, which may change.
+    /// filter of the chain logs messages, or has a folder of its own, whose files may change.
     var knownGreyValues: [UInt8]? { Self.known.withLock { $0[stages.map(\.stage)] } }
 
     /// The result for each value of an 8-bit grey picture. Nil when the filters' result is not 8-bit grey.

@@ -1,15 +1,16 @@
 import CJPEGPlanes
 
-/// The gain map of a picture: a second, smaller picture in the same file, which tells a screen with HDR how much brighter
-/// each part may become.
+/// The gain map of a picture: a second, smaller picture in the same file, which specifies how far an HDR screen may
+/// brighten each part of the picture.
 struct GainMap {
     enum Form: Equatable {
-        /// By Adobe's XMP, as in Ultra HDR.
+        /// Adobe's XMP, as in Ultra HDR.
         case xmp(GainMapNumbers)
-        /// By ISO 21496-1, which may also be in a file with XMP: the numbers, and their binary form if they are unchanged.
+        /// ISO 21496-1: the numbers, and their binary form if the numbers are unchanged. The file may contain Adobe's
+        /// XMP as well.
         case iso(GainMapNumbers, [UInt8]?)
-        /// Apple's own, with its properties in the map's XMP. The headroom is in that XMP, or else in the maker's notes of the main
-        /// picture.
+        /// Apple's own form, with its properties in the map's XMP. If that XMP does not contain the headroom, the maker
+        /// notes of the main picture do.
         case apple(xmp: [UInt8], hasHeadroom: Bool)
     }
 
@@ -83,8 +84,8 @@ struct GainMap {
 }
 
 extension SourceFile {
-    /// The gain map of a picture of this size, in its stored orientation. `isPromised` says whether the file claims to
-    /// have one. Decoding it takes at most `most` bytes.
+    /// Finds the gain map of a picture that is stored with this size. `isPromised` says whether the file claims to have
+    /// a gain map. A map is unusable if its decoding needs more than `most` bytes of memory.
     func gainMap(
         _ width: Int, _ height: Int, isPromised: Bool, most: Int = SourceFacts.mostMemory
     ) -> GainMap.Finding {

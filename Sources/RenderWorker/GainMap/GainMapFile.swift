@@ -27,7 +27,7 @@ struct GainMapFile {
         jpeg = [0xff, 0xd8] + parts.markers.joined() + markers + profile + parts.rest
     }
 
-    /// The file of a result with this gain map. `picture` is its JPEG, with all other metadata.
+    /// Returns the file of a result with this gain map. `picture` is the result's JPEG, with all other metadata.
     func added(to picture: [UInt8]) -> [UInt8] {
         let parts = JPEGMarkers(picture)
         var markers = parts.markers.map { Array($0) }

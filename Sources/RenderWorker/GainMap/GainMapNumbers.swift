@@ -15,7 +15,8 @@ struct GainMapNumbers: Equatable {
 
     /// One for all colours, or three for red, green and blue.
     var channels: [Channel]
-    /// The headroom of a screen that shows the picture itself, and of a screen that shows the whole gain.
+    /// The headroom of a screen that shows the picture without any gain, and the headroom of a screen that applies the
+    /// full gain.
     var headroom: Double
     var alternateHeadroom: Double
     /// Whether the picture is made for HDR screens, so that the map darkens it for other screens.
@@ -101,7 +102,7 @@ extension GainMapNumbers {
         guard areUsable else { return nil }
     }
 
-    /// The packet of a gain map's own file.
+    /// The XMP packet for the gain map's own JPEG.
     var xmp: [UInt8] {
         var (attributes, elements) = ("", "")
         func add(_ name: String, _ values: [Double]) {
@@ -169,7 +170,7 @@ extension GainMapNumbers {
         guard areUsable else { return nil }
     }
 
-    /// The numbers as fractions.
+    /// The binary form of the numbers.
     var iso: [UInt8] {
         let flags =
             (channels.count == 1 ? 0 : Self.multichannel) | (usesBaseColours ? Self.baseColours : 0)
@@ -183,7 +184,7 @@ extension GainMapNumbers {
         return bytes
     }
 
-    /// A decimal fraction, as exact as 32 bits allow.
+    /// Returns the number as a fraction whose denominator is a power of ten, as exact as 32 bits allow.
     private static func fraction(_ number: Double) -> [UInt8] {
         var under = 100_000_000.0
         while abs(number) * under >= Double(Int32.max) { under /= 10 }

@@ -10,7 +10,7 @@ struct GainMapPlacement {
     private(set) var part = Plane.Region(left: 0, top: 0, width: 1, height: 1)
     /// How the part is turned.
     private(set) var turn: Turn
-    /// Where the turned part lies in the result. A frame is around it.
+    /// Where the turned part lies in the result. A frame may surround it.
     private(set) var place: Plane.Region
     /// Whether the result has no colours.
     var isLuma = false
@@ -38,7 +38,8 @@ struct GainMapPlacement {
             .turned(Turn(isMirrored: next.is_mirrored != 0, quarters: Int(next.quarters)))
     }
 
-    /// Keeps a part of the result, which may extend beyond its edges. Nil when nothing of the picture is left.
+    /// Cuts the result to a rectangle, which may extend beyond the result's edges. Nil if the rectangle contains
+    /// nothing of the picture.
     private func cut(_ left: Int, _ top: Int, _ width: Int, _ height: Int) -> GainMapPlacement? {
         let (across, down) = (Double(width), Double(height))
         let start = (x: max(place.left, Double(left)), y: max(place.top, Double(top)))

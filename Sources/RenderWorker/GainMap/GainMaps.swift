@@ -1,7 +1,7 @@
 import CJPEGPlanes
 import PipelineModel
 
-/// Makes the gain maps of a picture's results. They are all made from one decoding.
+/// Makes the gain maps of a picture's results, all from one decoding of the source's gain map.
 final class GainMaps {
     let finding: GainMap.Finding
     /// The plan of each output.
@@ -56,7 +56,7 @@ final class GainMaps {
         }
     }
 
-    /// The gain map for an output. `most` is the largest length of the output's file.
+    /// Makes the gain map for an output. `most` is the limit on the length of the output's file, in bytes.
     func make(_ output: Int, most: Int?) -> Outcome {
         guard case .kept(let placement) = plans[output], case .found(let map) = finding else {
             if case .lost(let reason) = plans[output] { return .lost(reason) }
@@ -145,7 +145,8 @@ final class GainMaps {
         return GainMapFile(encoded, form, profile: map.profile, size.width, size.height)
     }
 
-    /// The part that the result shows, before it is turned. Each sample of the result has its own chroma.
+    /// Scales the part that the result shows, before the part is turned. The scaled chroma planes have the size of the
+    /// luma plane.
     private func resized(
         _ planes: Planes, _ map: GainMap, _ placement: GainMapPlacement, _ size: GainMapPlacement.Size
     ) -> Planes? {

@@ -1,4 +1,4 @@
-/// The index of CIPA DC-007 (MPF), by which a JPEG says where the other pictures of its file are.
+/// The index of CIPA DC-007 (MPF), in which a JPEG lists the pictures of its file.
 struct MultiPictureIndex {
     static let prefix = Array("MPF\0".utf8)
 
@@ -7,7 +7,7 @@ struct MultiPictureIndex {
 
     private static let (countTag, listTag) = (0xb001, 0xb002)
     private static let entrySize = 16
-    /// Many times the number of pictures in a real file.
+    /// Limit on pictures, far above their number in a real file.
     private static let most = 32
 
     /// Reads the content of a marker, without its prefix. Nil when it is no index.
@@ -21,8 +21,8 @@ struct MultiPictureIndex {
         }
     }
 
-    /// The whole marker for a file of two pictures. `start` is the place of the marker in the file, and `first` is the
-    /// length of the first picture with this marker.
+    /// Makes the whole marker for a file of two pictures. `start` is the offset of the marker in the file. `first` is
+    /// the length of the first picture including this marker, and `second` that of the other picture.
     static func marker(at start: Int, first: Int, second: Int) -> [UInt8] {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         func entry(_ tag: Int, type: Int, count: Int, _ value: [UInt8]) -> [UInt8] {
@@ -38,7 +38,7 @@ struct MultiPictureIndex {
             + entry(0xb000, type: 7, count: 4, Array("0100".utf8))
             + entry(countTag, type: 4, count: 1, form.bytes(2, 4))
             + entry(listTag, type: 7, count: 2 * entrySize, form.bytes(list, 4)) + form.bytes(0, 4)
-            // The main picture is a baseline picture with a large-size role; the other one has no type.
+            // 0x30000 is MPF's type for the main picture. Type 0 leaves the other picture's kind undefined.
             + picture(kind: 0x30000, first, 0) + picture(kind: 0, second, first - start - header)
         return [0xff, 0xe2] + form.bytes(2 + prefix.count + content.count, 2) + prefix + content
     }

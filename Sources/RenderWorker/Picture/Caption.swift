@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// Caption and credit from the list that named the picture. Adds them as XMP and, if `format` supports it, as IPTC.
+/// Caption and credit from the list that named the picture. Adds them as XMP and, to a JPEG or TIFF, also as IPTC.
 struct Caption {
     private let caption: String?
     private let credit: String?
@@ -47,7 +47,7 @@ struct Caption {
 }
 
 extension String {
-    /// The longest beginning of whole characters that has at most `most` bytes.
+    /// Returns the longest prefix of whole characters that has at most `most` bytes.
     func cut(toBytes most: Int) -> String {
         var cut = self[...]
         while cut.utf8.count > most { cut.removeLast() }

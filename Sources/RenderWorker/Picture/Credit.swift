@@ -25,7 +25,7 @@ struct Credit {
         for (tag, field, text) in missing {
             let text = text.text(on: date)
             kept.set(tag, text)
-            // The same format as libvips gives to a text that it reads from EXIF.
+            // libvips gives this format to texts that it reads from EXIF.
             let length = text.utf8.count + 1
             result.setText(field, "\(text) (\(text), ASCII, \(length) components, \(length) bytes)")
         }

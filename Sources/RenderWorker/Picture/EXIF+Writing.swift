@@ -118,7 +118,7 @@ extension EXIF {
 }
 
 extension EXIF {
-    /// Writes the picture's size into EXIF's own tags for it.
+    /// Sets EXIF's own tags for the size of the picture.
     static func setSize(in bytes: inout [UInt8], from start: Int, _ width: Int, _ height: Int) {
         guard let directory = TIFFDirectory(in: bytes[start...]),
             let photo = directory.numbers(photoTag).first.flatMap(directory.directory)
@@ -132,7 +132,7 @@ extension EXIF {
         }
     }
 
-    /// A copy of the block, which may have the prefix or not, with another picture size.
+    /// Returns a copy of the block with another picture size. The block may begin with `prefix`.
     static func sized(_ block: [UInt8], _ width: Int, _ height: Int) -> [UInt8] {
         var block = block
         setSize(in: &block, from: block.starts(with: prefix) ? prefix.count : 0, width, height)

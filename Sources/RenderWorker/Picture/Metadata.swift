@@ -13,7 +13,7 @@ enum Metadata: String {
     /// A field that lists the parts of the source file that no result can have, one per line.
     fileprivate static let attachedField = "attached-parts"
 
-    /// A field that marks a loss: 16-bit samples became 8-bit, in a result whose format is expected to hold more.
+    /// A field that marks a loss: 16-bit samples became 8-bit, although the format of the result could hold more bits.
     static let narrowedField = "narrowed-samples"
 
     /// Copies the metadata to a picture whose pixels were decoded elsewhere.
@@ -56,7 +56,7 @@ enum Metadata: String {
         result.removeField("jpeg-thumbnail-data")
         // Without this field, encoders write orientation 1.
         result.removeField("orientation")
-        // `GainMapPlan` says what becomes of a gain map.
+        // `GainMapPlan` decides whether the gain map is kept, so it is not one of the dropped parts here.
         let attached = result.dropped.compactMap(AttachedPart.init).filter { $0 != .gainMap }
         var unreadable: [String] = []
         switch self {
@@ -89,8 +89,8 @@ enum Metadata: String {
                 + unreadable.map { "\($0) that can't be read" })
     }
 
-    /// A copy of `picture` without metadata. The metadata is added later: after a barrier from the original, and to a
-    /// JPEG XL file as boxes.
+    /// A copy of `picture` without metadata. The metadata is added later: after a barrier, from the original; in a JPEG
+    /// XL file, as boxes.
     static func bare(_ picture: Picture) throws -> Picture {
         let result = try picture.withOwnFields()
         result.removeFields(where: isCarried)
@@ -138,7 +138,7 @@ enum Metadata: String {
         var result = xmp
         for opening in ["tiff:Orientation=\"", "tiff:Orientation='", "<tiff:Orientation>"] {
             var start = 0
-            // The search is linear, because XMP can be megabytes long.
+            // Search the packet in a single pass, because XMP can be megabytes long.
             while let end = result.end(of: opening, from: start), end < result.count {
                 if (UInt8(ascii: "2")...UInt8(ascii: "8")).contains(result[end]) { result[end] = UInt8(ascii: "1") }
                 start = end
@@ -160,8 +160,8 @@ extension Picture {
         }
     }
 
-    /// Removes properties from XMP: properties that promise parts that no result has and, unless `keepingPlace`,
-    /// properties that name the location. Returns false for unreadable XMP, which is removed as a whole.
+    /// Removes properties of XMP that promise parts that no result has. Unless `keepingPlace`, also removes properties
+    /// that name the location. Returns false if the XMP is unreadable; it is then removed as a whole.
     fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
         guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
         let cut = XMPPacket.cut(xmp) { name in

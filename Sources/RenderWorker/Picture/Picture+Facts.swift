@@ -5,7 +5,8 @@ extension Picture {
     private static let ratingSpace = "http://ns.adobe.com/xap/1.0/"
     private static let subjectSpace = "http://purl.org/dc/elements/1.1/"
 
-    /// Facts for conditions, from EXIF, XMP and IPTC. XMP's rating wins, because programs change it and leave EXIF.
+    /// Facts for conditions, from EXIF, XMP and IPTC. XMP's rating takes precedence, because programs change it and
+    /// leave EXIF's rating as it was.
     func facts(format: String, pages: Int) -> PictureFacts {
         let isTurned = orientation >= 5
         var facts = PictureFacts(

@@ -11,8 +11,8 @@ extension Picture {
     var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
 
     /// Converts the picture to plain colours or CMYK. Must come before the first resize, which would misread other
-    /// bands. `largest` measures the largest sample of a part, because the range of samples in some files can only be
-    /// guessed from it.
+    /// bands. In some files, the range of the samples can only be guessed from the largest one. `largest` finds it in
+    /// the whole picture, or in the bands that its argument extracts.
     func inUsualSamples(largest: Measure) throws -> Picture {
         guard !hasUsualSamples else { return self }
         guard vips_band_format_iscomplex(format) == 0 else {

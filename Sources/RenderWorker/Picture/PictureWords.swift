@@ -7,7 +7,7 @@ struct PictureWords: Sendable {
 
     init() {}
 
-    /// `save` is the last stage of the chain, which has the texts of a list.
+    /// `save` is the last stage of the chain. It carries the caption and credit of the list that named the picture.
     init(of picture: Picture, before save: Stage?) {
         let xmp = picture.blob("xmp-data").map(XMPTexts.init(of:))
         let stored = picture.blob("iptc-data") ?? []

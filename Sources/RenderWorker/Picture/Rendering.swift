@@ -10,7 +10,7 @@ struct Rendering {
     let file: Picture
     /// After a barrier, the file that a user added, which provides everything except the pixels. Otherwise nil.
     let original: SourceFile?
-    /// The animation whose frames an output keeps; nil for a still picture.
+    /// The animation whose frames an output keeps; nil for a still picture, and if no output keeps the frames.
     let animation: Animation?
     /// The outputs, with their stages in the order in which they run.
     let outputs: [RenderOutput]
@@ -128,8 +128,8 @@ struct Rendering {
 
     static let unsaved = WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
 
-    /// Runs a picture through the stages before save, which is the last. `maxPixels` is the limit for all `frames`
-    /// together.
+    /// Runs a picture through all stages except the last, which is `save`. The limit `maxPixels` applies to all
+    /// `frames` together.
     private func made(of picture: Picture, by all: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
         var (picture, stages) = (picture, all.dropLast())
         while let stage = stages.popFirst() {

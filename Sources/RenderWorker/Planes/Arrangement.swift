@@ -1,7 +1,7 @@
 import CPipelinePlugin
 
-/// Where the pixels of a picture go in the result, after the resize: the picture is cut, turned upright, and moved by
-/// filters that do nothing else, all while its planes are resized.
+/// Where the pixels of a resized picture go in the result. Combines the crop, the turn to the upright orientation, and
+/// the filters that only move pixels. The worker carries them all out on planes, together with the resize.
 struct Arrangement {
     /// The part that the result shows, in the stored orientation.
     private(set) var left: Int
@@ -10,7 +10,7 @@ struct Arrangement {
     private(set) var height: Int
     /// How the part is turned.
     private(set) var turn: Turn
-    /// What surrounds the turned part.
+    /// The frame around the turned part, if any.
     private(set) var frame: Frame?
 
     struct Frame {

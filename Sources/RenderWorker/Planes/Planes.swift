@@ -132,7 +132,7 @@ enum SampleRange {
     func colour(to other: SampleRange) -> [UInt8] { table(other, 128, 224) }
 
     private func table(_ other: SampleRange, _ fixed: Double, _ steps: Double) -> [UInt8] {
-        // Luma 16 becomes 0; chroma keeps its middle.
+        // Luma 16 becomes 0, but the neutral value of chroma, 128, is the same in both ranges.
         let origin = fixed == 128 ? fixed : 0
         return (0..<256).map { value in
             let result =
@@ -163,7 +163,7 @@ struct Turn {
         (self.isTurned, self.mirrorsX, self.mirrorsY) = (isTurned, mirrorsX, mirrorsY)
     }
 
-    /// Mirrors the picture if `isMirrored`, then turns it by quarters, clockwise.
+    /// Mirrors the picture if `isMirrored`, then rotates it clockwise by this number of quarter turns.
     init(isMirrored: Bool, quarters: Int) {
         let quarters = quarters & 3
         self.init(

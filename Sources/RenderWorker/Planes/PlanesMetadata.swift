@@ -23,7 +23,7 @@ struct PlanesMetadata {
     /// The metadata of `picture`, as it would be saved.
     init(of picture: Picture) { self.picture = picture }
 
-    /// `jpeg` with the metadata's markers instead of its own markers.
+    /// Returns `jpeg` with its own markers replaced by the metadata's.
     func added(toJPEG jpeg: [UInt8], strip: Bool) throws -> [UInt8] {
         let saved = try pixel(by: strip ? .strippedJPEG : .jpeg)
         var result: [UInt8] = [0xff, 0xd8]
@@ -38,7 +38,7 @@ struct PlanesMetadata {
         return result + JPEGMarkers(jpeg).rest
     }
 
-    /// `webp` with the chunks of the metadata.
+    /// Returns `webp` with the metadata's chunks.
     func added(toWebP webp: [UInt8]) throws -> [UInt8] {
         let saved = try WebPContainer(pixel(by: .webp))
         let container = try WebPContainer(webp)
@@ -49,7 +49,7 @@ struct PlanesMetadata {
         return try container.bytes()
     }
 
-    /// A JPEG XL file of the encoder's output and the metadata; nil when the output is not JPEG XL.
+    /// Returns a JPEG XL file that contains the encoder's output and the metadata. Nil if the output is not JPEG XL.
     func added(toJXL encoded: [UInt8], strip: Bool) throws -> [UInt8]? {
         guard !strip else { return JXLContainer.file(of: encoded, exif: nil, xmp: nil) }
         let saved = try WebPContainer(pixel(by: .webp))

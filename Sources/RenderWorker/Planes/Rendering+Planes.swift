@@ -27,7 +27,8 @@ extension Rendering {
         let isGrey = isStoredGrey || needsLuma(stages.first)
         let frame = arrangement.frame
         let table = isGrey ? try table(of: &stages) : nil
-        // Pixels may also be moved after the table, unless there is a frame, which the table has to change.
+        // Stages after the table may also move pixels, unless a stage before the table adds a frame: the table must be
+        // applied to that frame first.
         if table != nil, frame == nil { arrangement = arranged(arrangement, by: &stages, isGrey: true) }
         var planes = try sized(
             size, arrangement, isGrey: isGrey, chroma: chroma(for: stages.first), from: &decoded, before: others)

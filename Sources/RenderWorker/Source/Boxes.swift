@@ -9,7 +9,7 @@ enum Boxes {
         let end: Int
     }
 
-    /// Many times the number of boxes in a real picture.
+    /// Limit on boxes, far above their number in a real picture.
     private static let most = 100
 
     /// The file's boxes in order, up to the first whose head is not within the file.

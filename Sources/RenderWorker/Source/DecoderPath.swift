@@ -122,7 +122,8 @@ struct SourceFacts {
     /// instead.
     static let mostMemory = 96 << 20
 
-    /// If `withResult`, the result becomes a picture in RGB, or its planes are moved.
+    /// Whether the file and the decoded planes fit into `mostMemory`. `withResult` also counts the result, which then
+    /// becomes an RGB picture, or has its planes moved.
     fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?, withResult: Bool) -> Bool {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
@@ -144,11 +145,11 @@ struct SourceFacts {
 
     /// Minimum size of a shrunk side: in a smaller picture, the partial pixels at the edges would be visible.
     private static let leastShrunk = 64
-    /// The largest part of a side that libvips' loaders may drop.
+    /// The largest fraction of a side that libvips' loaders may drop.
     private static let mostLeftOut = 1.0 / 128
 
     /// The largest shrink factor whose picture is at least as large as the target, and similar to a lanczos3 resize.
-    /// Decoders of planes round up to whole pixels (`roundsUp`); libvips' loaders drop the last part of a pixel.
+    /// Decoders of planes round up to whole pixels (`roundsUp`); libvips' loaders drop a partial pixel at the end.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }
         func serves(_ shrink: Int, _ size: Int, _ wanted: Int) -> Bool {

@@ -13,7 +13,7 @@ struct PNGEnd {
     /// A chunk consists of a length, a name, the content and a checksum. Decoders that accept damage ignore the
     /// checksum.
     private static let (head, checksum) = (8, 4)
-    /// Many times the number of chunks in a real picture.
+    /// Limit on chunks, far above their number in a real picture.
     private static let mostChunks = 1 << 20
 
     /// Nil when the file is complete, or has too many chunks.

@@ -9,7 +9,7 @@ final class PNGPixels {
     private let file: File
     private let size: png_rows_size
 
-    /// The part of `bytes` that is the file: it may grow while it is read.
+    /// The first `size` bytes of the file, which may grow while it is read.
     private final class File {
         private let bytes: SourceBytes
         private let size: Int

@@ -5,7 +5,7 @@ import WorkerProtocol
 /// Limits a PNG's texts and profile. They are compressed: some kilobytes can unpack to gigabytes, which the decoder
 /// would keep in memory.
 enum PNGTexts {
-    /// Many times the number of chunks in a real picture.
+    /// Limit on chunks, far above their number in a real picture.
     private static let mostChunks = 1 << 20
     private static let (signature, head, checksum) = (8, 8, 4)
 

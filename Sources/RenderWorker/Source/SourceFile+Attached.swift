@@ -25,13 +25,13 @@ enum AttachedPart: String, CaseIterable {
     }
 
     fileprivate static let gainMapSpaces = [GainMapNumbers.space, GainMap.appleSpace]
-    /// Prefix of the namespaces of the list of a file's parts, and of the list's items.
+    /// Common prefix of two namespaces: that of the list of a file's parts, and that of the list's items.
     private static let containerSpace = "http://ns.google.com/photos/1.0/container/"
     private static let cameraSpace = "http://ns.google.com/photos/1.0/camera/"
     fileprivate static let videoNames = ["MotionPhoto", "MicroVideo"]
     private static let termsSpace = "http://purl.org/dc/terms/"
-    /// Property that names the location of a C2PA manifest: in the file, or at a URL. Either manifest describes the
-    /// original's bytes.
+    /// Property that names the location of a C2PA manifest: in the file, or at a URL. In both cases, the manifest
+    /// describes the bytes of the original.
     private static let provenance = "provenance"
     /// Property that announces more XMP in further segments of a JPEG, which libvips does not read.
     private static let extended = "HasExtendedXMP"

@@ -40,7 +40,7 @@ extension TIFFDirectory {
     /// does not trust its length either.
     fileprivate func hasAllBlocks(within size: Int) -> Bool {
         let (strips, tiles) = ((offsets: 273, lengths: 279), (offsets: 324, lengths: 325))
-        // Many times the number of blocks in a real picture.
+        // A limit far above the number of blocks in a real picture.
         let most = 1 << 20
         return [strips, tiles].allSatisfy { tags in
             let (offsets, lengths) = (numbers(tags.offsets, most: most), numbers(tags.lengths, most: most))

@@ -88,8 +88,8 @@ struct ResizeStage {
     }
 
     /// Scales a picture, which the decoder may have shrunk already, and crops it to the target. If rows will be
-    /// cropped, `hold` first receives the picture: after the scaling if that makes the picture smaller, otherwise
-    /// before it.
+    /// cropped, first passes the picture through `buffer`: before the scaling if that enlarges the picture, otherwise
+    /// after it.
     func apply(
         _ target: Target, to picture: Picture, buffering buffer: (Picture) throws -> Picture = { $0 }
     ) throws -> Picture {

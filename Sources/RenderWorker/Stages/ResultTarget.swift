@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// The file to which an encoder writes. A failed write is recorded here and stops the evaluation, but the encoder is
-/// told that the write succeeded: libvips before 8.15.4 can mistake a failed write for success and then hang (libvips
-/// issue 4116; the /dev/full test shows it).
+/// The file to which an encoder writes. A failed write is recorded here and stops the evaluation, but `write` returns
+/// success to the encoder: libvips before 8.15.4 can mistake a failed write for success and then hang (libvips issue
+/// 4116; the /dev/full test shows it).
 final class ResultTarget: Sendable {
     private let descriptor: Int32
     /// Address of the evaluated image, a number because pointers are not `Sendable`.

@@ -4,12 +4,12 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// `save` chooses the encoder, and the metadata that goes with the picture.
+/// `save` chooses the encoder, and the metadata that the result keeps.
 struct SaveStage {
     static let name = "save"
 
     let format: String
-    /// With `max-bytes=`, the highest quality to try.
+    /// The quality or, with `max-bytes=`, the highest quality to try.
     private let quality: Int32
     let effort: Int32
     let isLossless: Bool
@@ -32,7 +32,7 @@ struct SaveStage {
     /// Whether the result keeps the gain map if possible, drops it, or requires it.
     enum HDR: String { case keep, drop, require }
 
-    /// Whether the result's EXIF has the notes of the camera's maker, if the picture has them.
+    /// Whether the result keeps the maker notes in the picture's EXIF.
     var keepsMakersNotes: Bool { metadata == .keep }
 
     /// Whether 16-bit samples stay 16-bit.
@@ -64,8 +64,8 @@ struct SaveStage {
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
 
-    /// The encoder's share of a render's time that falls after the last pixel. `Benchmarks/encoding-share.py` measured
-    /// the shares with a photograph-like JPEG of 10.7 megapixels, on one thread. The other encoders work line by line
+    /// The fraction of a render's time that the encoder needs after the last pixel. `Benchmarks/encoding-share.py`
+    /// measured it with a photograph-like JPEG of 10.7 megapixels, on one thread. The other encoders work line by line
     /// and need little time (JPEG 0.09, PNG 0.06, TIFF 0.10).
     private static let shares = ["webp": 0.85, "avif": 0.98, "jxl": 0.96]
 
@@ -84,8 +84,8 @@ struct SaveStage {
     /// The sample range of the planes that are encoded.
     var range: SampleRange { format == "webp" ? .limited : .full }
 
-    /// Whether files are several times as long as usual. Always false with `max-bytes=`, because a file that fits is
-    /// short at any quality.
+    /// Whether the quality makes files several times as long as usual. Always false with `max-bytes=`, because a file
+    /// that fits is short at any quality.
     var isFine: Bool { quality > 90 && maxBytes == nil }
 
     /// The chroma subsampling that the encoder uses; libvips makes the same choice.
@@ -203,7 +203,7 @@ struct SaveStage {
         let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting, isColour: gainMap != nil)
         if format == "avif", picture.is16Bit { final.setInteger(Metadata.narrowedField, 1) }
         guard maxBytes == nil else { return try fit(final, gainMap, into: target, cancellation) }
-        // Metadata is added to such a file after it was encoded.
+        // JPEG XL's metadata, and a gain map, are added to the encoded file, so encode it into memory.
         if format == "jxl" || gainMap != nil {
             let encoded = try cancellation.guarding(final, encoding: encoding) {
                 do { return try encodedFile(final, gainMap, quality: quality) } catch let error as VipsError {

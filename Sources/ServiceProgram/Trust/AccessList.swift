@@ -41,7 +41,8 @@ struct AccessList {
         self.init(bytes[..<count])
     }
 
-    /// Parses the attribute: a version of four bytes, then eight bytes for each entry: kind, rights, and user or group.
+    /// Parses the attribute. It has a version of four bytes, and eight bytes for each entry: kind, rights, and user or
+    /// group.
     init(_ bytes: ArraySlice<UInt8>) {
         func number(at start: Int, bytes count: Int) -> UInt32 {
             (0..<count).reduce(0) { $0 | UInt32(bytes[bytes.startIndex + start + $1]) << (8 * $1) }

@@ -56,6 +56,6 @@ package enum PrivateFolder {
 
 extension FileStatus {
     /// Whether the group, everybody, or a user or group in the ACL may write. If a file has an ACL, the group's bits of
-    /// its mode are the ACL's mask, so the mode says enough.
+    /// its mode are the ACL's mask, so it is enough to check the mode.
     fileprivate var isWritableByOthers: Bool { mode & 0o022 != 0 }
 }

@@ -1,4 +1,4 @@
-/// The known word that is closest to a misspelt one; nil if no word is similar.
+/// Returns the known word that is most similar to a misspelt word; nil if no known word is similar.
 func nearest(to word: String, among known: [String]) -> String? {
     let word = word.lowercased()
     let near = known.map { (word: $0, distance: distance(word, $0.lowercased())) }

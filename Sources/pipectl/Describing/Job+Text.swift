@@ -6,7 +6,8 @@ extension Control.Job {
     /// The job's display name: a download is named after its URL.
     var name: String { url.map(WebName.short) ?? input }
 
-    /// The job's results, or the reason why there are none, or why it waits.
+    /// The job's results, or the reason why the job has no results or waits. For a job that has both, the results come
+    /// first.
     var outcome: Text {
         let results = Text.name(outputs.joined(separator: ", ")) + left(by: after)
         guard let reasonText else { return results }
@@ -20,7 +21,7 @@ extension Control.Job {
         return zip(outputs, pictures).map { .name($0) + left(by: $1) } + [reasonText].compactMap(\.self)
     }
 
-    /// Whether the job has published new results. It may have a reason as well.
+    /// Whether the job has published new results. A job with results may also have a reason.
     private var hasResults: Bool { succeeded && error == nil && !outputs.isEmpty }
 
     /// `(1 of 24 frames)`, if the original is an animation or a document, and each result contains only one of its

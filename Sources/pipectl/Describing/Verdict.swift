@@ -31,7 +31,8 @@ struct Verdict: Encodable {
     /// Used space of the fullest disk, in percent.
     @Omissible var disk: Int?
 
-    /// `failed` is the number of jobs that have failed since `period`, such as `1d` or `09:30`; nil means ever.
+    /// `failed` is the number of jobs that have failed since `period`, such as `1d` or `09:30`. If `period` is nil,
+    /// `failed` is the number of all failed jobs.
     init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
         let jobs = status.jobs
         let unfinished = [jobs.waiting, jobs.queued, jobs.running, jobs.cancelling].sum
@@ -80,8 +81,8 @@ struct Verdict: Encodable {
         return figures.isEmpty ? text : "\(text) | \(figures.joined(separator: " "))"
     }
 
-    /// The code that a monitor expects: it reads 2 as critical and 3 as unknown. These codes don't have their usual
-    /// meanings here.
+    /// The code that a monitor expects: it reads 2 as critical and 3 as unknown. For other commands of pipectl, these
+    /// codes have other meanings.
     var exitCode: ExitCode {
         switch state {
         case .ok: .done

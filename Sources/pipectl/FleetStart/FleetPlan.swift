@@ -5,7 +5,7 @@ struct FleetPlan {
     struct Node: Codable {
         let name: String
         let key: String
-        /// When its credentials expire, in seconds since 1970; nil for never.
+        /// When the node's credentials expire, in seconds since 1970; nil for never.
         var until: Int?
     }
 

@@ -47,7 +47,7 @@ struct FleetServer: Hashable {
         host != "localhost" && InternetAddress(host.contains(":") ? "[\(host)]:1" : "\(host):1") != nil
     }
 
-    /// Whether the host is a DNS name. Its last label must not be a number, because it would look like an address.
+    /// Whether the host is a DNS name. A host whose last label is a number would look like an address, and is refused.
     private static func isName(_ host: String) -> Bool {
         let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let hyphen = UInt8(ascii: "-")

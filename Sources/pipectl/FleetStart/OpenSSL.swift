@@ -46,7 +46,8 @@ struct OpenSSL {
         try run(["pkeyutl", "-sign", "-rawin", "-inkey", Self.keyFile, "-in", Self.input], input: text, key: key)
     }
 
-    /// A PEM certificate for a key, signed by the authority with these files, or self-signed without an authority.
+    /// Makes a PEM certificate for a key, and signs it with the files of the authority. Without an authority, the
+    /// certificate is self-signed.
     func certificate(
         _ holder: CertificateHolder, key: String, authority: (certificate: String, key: String)?
     ) throws(Failure) -> String {
@@ -67,12 +68,12 @@ struct OpenSSL {
         try run(words, input: Array(input.utf8), key: key)
     }
 
-    /// Runs openssl with the input at descriptor 0 and the key at descriptor 3. Neither is written to a disk.
+    /// Runs openssl with the input at descriptor 0 and the key at descriptor 3. The input and the key stay in memory.
     private func run(_ words: [String], input: [UInt8] = [], key: String = "") throws(Failure) -> [UInt8] {
         do {
             let (output, errors) = (try Descriptor.memory([]), try Descriptor.memory([]))
             let files = [try Descriptor.memory(input), output, errors, try Descriptor.memory(Array(key.utf8))]
-            // Otherwise an optimised build could close these files before the program has inherited them.
+            // An optimised build could otherwise close these files before the new process has inherited them.
             let process = try withExtendedLifetime(files) { () throws(SystemError) in
                 try ChildProgram.start(
                     [program] + words, environment: ["PATH=\(Self.usualPath)", "LC_ALL=C"],

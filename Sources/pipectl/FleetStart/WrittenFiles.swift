@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// The files and folders that a command writes. If it fails, they are all removed.
+/// The files and folders that a command writes. If the command fails, all of them are removed.
 final class WrittenFiles {
     private(set) var files: [String] = []
     private var folders: [String] = []
@@ -19,7 +19,7 @@ final class WrittenFiles {
         folders.append(path)
     }
 
-    /// Writes a new file, which belongs to `owner` if there is one.
+    /// Writes a new file, and makes `owner` its owner unless `owner` is nil.
     func write(_ text: String, to path: String, mode: UInt32 = 0o644, owner: UInt32? = nil) throws(Failure) {
         do throws(SystemError) {
             let file = try Descriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)

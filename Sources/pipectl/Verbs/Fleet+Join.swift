@@ -17,7 +17,8 @@ extension Verb {
         let problems: [Control.Problem]
     }
 
-    /// Writes the node's files, has the daemon check them, and lets it join.
+    /// Writes the node's files, makes the daemon check them, and reloads the configuration. The daemon then joins the
+    /// fleet.
     static func joinFleet(_ path: String, _ context: Context) throws -> ExitCode {
         let join = try JoinFile(at: path)
         let recipes = try context.call(Call.Recipes()).folder

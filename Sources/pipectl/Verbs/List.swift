@@ -92,7 +92,7 @@ extension Verb {
 
     /// Number of jobs that are listed per node if `--limit` is not given.
     private static let usualLimit = 50
-    /// Jobs per page: a page fits into a message between nodes.
+    /// Jobs per page. A page of this size fits into a message between nodes.
     private static let page = 30
 
     private static func list(_ call: Call.List, on nodes: ChosenNodes, _ context: Context) throws -> ExitCode {
@@ -143,7 +143,7 @@ extension Verb {
 
     fileprivate static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
 
-    /// Parses a comma-separated list of states; `complaint` words the error for an unknown state.
+    /// Parses a comma-separated list of states. `complaint` returns the error message for an unknown state.
     static func states(
         _ list: String, among known: [String], complaint: (String) -> String
     ) throws(Failure) -> [String] {

@@ -1,11 +1,11 @@
 import Glibc
 import SystemCalls
 
-/// `plugins try` and `plugins check` need no daemon: they become the program that tests filters.
+/// `plugins try` and `plugins check`. They need no daemon, because they only start the program that tests filters.
 enum FilterTrial: String {
     case `try`, check
 
-    /// Replaces this process with that program, which then determines the output and the exit code.
+    /// Replaces this process with the program that tests filters, which then determines the output and the exit code.
     func run(_ words: ArraySlice<String>, json: Bool) throws -> Never {
         guard let file = words.first else { throw Failure.usage("\(rawValue) needs a filter's file: \(usage)") }
         let (values, pictures) =

@@ -44,7 +44,7 @@ extension Verb {
         try context.output.line("\(change, .good) \(recipe)")
     }
 
-    /// Writes the recipe, has the daemon check it, and prints the next steps.
+    /// Writes the recipe, makes the daemon check the recipe, and prints the next steps.
     private static func beginRecipe(_ words: [String], _ context: Context) throws {
         guard words.count == 2 else {
             throw Failure.usage("new needs a name: pipectl recipes new NAME [--from KIND] [--to DIR]")

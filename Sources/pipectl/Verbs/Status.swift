@@ -108,7 +108,7 @@ extension Verb {
                 let words = "the daemon at \(context.address.path) has not answered for \(patience) s"
                 failure = Failure("TimedOut", words, .unreachable)
             }
-            // If the user may not use the socket, this says nothing about the daemon's state.
+            // If the user may not use the socket, the daemon's state is unknown.
             guard failure.code == .unreachable, failure.name != Unreachable.permissionDenied else { throw error }
             return Verdict(.away, failure)
         }

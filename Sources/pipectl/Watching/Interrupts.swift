@@ -33,7 +33,8 @@ final class Interrupts {
         }
     }
 
-    /// Waits until a descriptor is readable, the terminal's size changes, or the time has passed; nil waits forever.
+    /// Waits until a descriptor is readable, the terminal's size changes, or the time has passed. If `milliseconds` is
+    /// nil, only `--timeout` limits the wait.
     func wait(for descriptors: [Descriptor], milliseconds: Int?) throws(EarlyEnd) -> Wakening {
         // Data that has arrived by the deadline still counts. Later data does not, even if it never stops arriving.
         if isLastLook { throw .timedOut }

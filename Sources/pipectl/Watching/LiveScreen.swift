@@ -32,7 +32,8 @@ struct LiveScreen {
         try output.flush()
     }
 
-    /// Moves the cursor to the start of the picture, whose lines a narrowed terminal may have wrapped.
+    /// The escape sequences that move the cursor to the start of the picture and clear the screen from there. If the
+    /// terminal has become narrower, it may have wrapped the picture's lines.
     private var rewind: String {
         let columns = width + 1
         let rows = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }

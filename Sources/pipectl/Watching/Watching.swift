@@ -5,7 +5,7 @@ import PipelineControl
 struct Watching: Following {
     enum Scope: Equatable {
         case everything
-        /// Until `pipectl wait` would return.
+        /// Ends when `pipectl wait` would return.
         case untilIdle
         case batch(Int)
     }
@@ -17,8 +17,8 @@ struct Watching: Following {
     private let needsStatus: Bool
     private let events: ControlClient
     private let progress: ControlClient?
-    /// The connection for a call of `Wait`, made when no job is left. It returns when the last originals are in their
-    /// final folders.
+    /// The connection for a call of `Wait`. The call begins when no job is left, and ends when the last originals are
+    /// in their final folders.
     private var rest: ControlClient?
     private var isAtRest = false
     private let interrupts: Interrupts
