@@ -21,7 +21,8 @@ package enum LedgerFile {
         }
     }
 
-    /// The first line of the note about a lost ledger; nil if no ledger was lost, or if a user has removed the note.
+    /// Returns the first line of the note about a lost ledger; nil if no ledger was lost, or if a user has removed the
+    /// note.
     package static func note(_ places: Places) -> String? {
         guard let file = try? Descriptor.open(places.ledgerNote, O_RDONLY | O_NOFOLLOW),
             let bytes = try? FileSystem.read(file, most: 4096, called: places.ledgerNote)
@@ -30,13 +31,14 @@ package enum LedgerFile {
         return "\(line); \(places.ledgerNote) says what to do; remove it then"
     }
 
-    /// The note about a lost ledger, or why the next start would begin a new ledger; nil if neither applies.
+    /// Returns the note about a lost ledger, or the reason why the next start would begin a new ledger; nil if neither
+    /// exists.
     package static func complaint(_ places: Places) -> String? {
         if let note = note(places) { return note }
         return loss(places).map { "\($0); a start begins a new one, and keeps what is left of the old one" }
     }
 
-    /// The problem if an earlier ledger is missing or empty; nil otherwise.
+    /// Returns a description of the problem if an earlier ledger is missing or empty; nil otherwise.
     package static func loss(_ places: Places) -> String? {
         guard (try? hadLedger(places)) == true, (try? isEmpty(places)) == true else { return nil }
         return "the ledger \(places.ledger) is missing or empty"
@@ -62,7 +64,7 @@ package enum LedgerFile {
 
     private static let lost = ".lost-"
 
-    /// Paths of the lost ledgers that `setAside` has kept.
+    /// Returns the paths of the lost ledgers that `setAside` has kept.
     private static func lostLedgers(_ places: Places) throws -> [String] {
         let names = try FileSystem.names(in: places.state)
         let start = FileSystem.name(of: places.ledger) + lost

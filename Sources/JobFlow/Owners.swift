@@ -24,13 +24,13 @@ package protocol OwnersDelegate: AnyObject {
     func settingsChanged()
     /// The ledger has become unwritable, or can be written again.
     func ledgerChanged()
-    /// Answers another node's question in the same way as a client's.
+    /// Answers another node's question in the same way as a client's question.
     func answer(_ question: NodeQuestion, done: @escaping CommandRefusal.Done)
 }
 
 /// Composes the owners of the daemon's state. Each piece of state has one owner, which alone changes it. Each owner
-/// receives the others that it needs; callbacks and delegates are connected here. To clients' calls, all owners together
-/// are one object, the `DaemonInterface`: see the folder `Control`.
+/// receives the others that it needs; callbacks and delegates are connected here. Clients' calls see all owners as one
+/// object, the `DaemonInterface`, which the folder `Control` implements.
 @Coordination
 package final class Owners: ReadsDelegate {
     nonisolated let started = Timestamp.now()
@@ -116,7 +116,7 @@ package final class Owners: ReadsDelegate {
 
     // MARK: - Beginning and stopping
 
-    /// Repairs what an earlier run left unfinished, then opens the inboxes and begins to work.
+    /// Repairs the unfinished work of an earlier run, then opens the inboxes and begins to work.
     package nonisolated func begin() throws {
         let sweep = try Coordination.sync {
             knowFolders()

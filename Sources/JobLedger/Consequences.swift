@@ -1,6 +1,6 @@
 package import PipelineModel
 
-/// The effects of one write on other jobs: when jobs ended, their dependents were queued or failed.
+/// The effects of one write on other jobs: dependents that were queued or that failed because their dependencies ended.
 package struct Consequences: Sendable {
     /// Change in the number of jobs in each state.
     package var counts: [JobState: Int] = [:]

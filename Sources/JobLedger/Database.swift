@@ -60,10 +60,10 @@ final class Database {
         return result
     }
 
-    /// The only column of each row.
+    /// Returns the only column of each row.
     func column<Value: SQLValue>(_ sql: SQL) throws -> [Value] { try rows(sql) { try $0.only() } }
 
-    /// The only column of the first row. Nil if it is NULL, or if there is no row.
+    /// Returns the only column of the first row; nil if the value is NULL, or if there is no row.
     func value<Value: SQLValue>(_ sql: SQL) throws -> Value? { try first(sql) { try $0.only() as Value? } ?? nil }
 
     func isAny(_ sql: SQL) throws -> Bool { try first(sql) { _ in true } ?? false }
@@ -150,8 +150,8 @@ final class Database {
 
         var text: String { String(cString: sqlite3_sql(handle)) }
 
-        /// The index of a column, or nil if there is no such column. The search begins after the last column read,
-        /// because most callers read the columns in their order.
+        /// Returns the index of a column, or nil if there is no such column. The search begins after the last column
+        /// read, because most callers read the columns in their order.
         func column(_ name: String) -> Int32? {
             for _ in names {
                 last = last + 1 < names.count ? last + 1 : 0
@@ -185,8 +185,8 @@ package struct LedgerError: LedgerFailure, CustomStringConvertible {
     package let message: String
     var code = SQLITE_ERROR
 
-    /// Whether the statement itself is at fault, so that a retry can't succeed. Other errors have their cause in the
-    /// disk or in another process, and may be transient.
+    /// Whether the statement itself is at fault, so that a retry can't succeed. The disk or another process causes all
+    /// other errors, which may be transient.
     var isOfStatement: Bool {
         [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
     }

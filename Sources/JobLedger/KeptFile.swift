@@ -15,7 +15,7 @@ package struct KeptFile: Sendable {
     package var file: FileStatus.Identity
     /// The time when the daemon put the file in this place.
     package var time: Double
-    /// The removal that has started; nil if none has.
+    /// The removal in progress, if any.
     package var leaving: JobRecord.Removal?
 }
 

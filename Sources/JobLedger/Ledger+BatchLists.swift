@@ -9,9 +9,9 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: records)
     }
 
-    /// A page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If `name` is
-    /// given, only batches of that name. If `newest` is given, a finished batch must be among the `newest` latest
-    /// batches.
+    /// Returns a page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If
+    /// `name` is given, the page contains only batches with this name. If `newest` is given, the page contains a
+    /// finished batch only if the batch is among the last `newest` batches.
     package nonisolated func batches(
         named name: String?, newest: Int?, after id: Int, limit: Int
     ) throws -> [BatchRecord] {
@@ -27,8 +27,8 @@ extension Ledger {
             """)
     }
 
-    /// The batch whose ID is `word`, else the newest batch of this name. `others` is the number of other batches of
-    /// that name.
+    /// Returns the batch with the ID `word`; if there is none, the newest batch with this name. `others` is the number
+    /// of other batches with this name.
     package nonisolated func find(batch word: String) throws -> (batch: BatchRecord, others: Int)? {
         let named: [Int] = try column("SELECT id FROM batches WHERE name = \(word) ORDER BY id")
         if let number = Int(word), let batch = try batches([number])[number] {
@@ -37,8 +37,8 @@ extension Ledger {
         return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
     }
 
-    /// A page of the jobs of a batch that are over, in the order of their IDs, with IDs greater than `id`. Reads only
-    /// the columns that a waiting client needs.
+    /// Returns a page of the batch's jobs that are over, ordered by ID, with IDs greater than `id`. Reads only the
+    /// columns that a waiting client needs.
     package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobEnd] {
         try rows(
             """
@@ -48,7 +48,7 @@ extension Ledger {
             """, JobEnd.init)
     }
 
-    /// The paths of all results of a batch, in the order of its jobs.
+    /// Returns the paths of all results of a batch, in the order of its jobs.
     package nonisolated func results(ofBatch batch: Int) throws -> [String] {
         try column(
             """
@@ -60,7 +60,7 @@ extension Ledger {
             """)
     }
 
-    /// Distinct batch names, the latest first.
+    /// Returns the distinct batch names, the most recent first.
     package nonisolated func batchNames(limit: Int) throws -> [String] {
         try column(
             "SELECT name FROM batches WHERE name IS NOT NULL GROUP BY name ORDER BY MAX(id) DESC LIMIT \(limit)")

@@ -29,7 +29,7 @@ extension Ledger {
         write(wanted: .now, isAsked: true, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
     }
 
-    /// Adds a batch. If a batch of this ID exists, it stays unchanged.
+    /// Adds a batch. If a batch with this ID exists, that batch stays unchanged.
     func insert(_ batch: BatchRecord) throws {
         try writer.run(
             """
@@ -48,8 +48,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// For the start of the daemon. Closes all open batches, because their clients are gone. Rechecks all unfinished
-    /// batches, and forgotten batches that still have jobs at a barrier.
+    /// Prepares batches at the start of the daemon. Closes all open batches, because their clients are gone. Rechecks
+    /// all unfinished batches, and forgotten batches that still have jobs at a barrier.
     package nonisolated func lookAtBatches() {
         write {
             try $0.writer.script(
@@ -62,8 +62,8 @@ extension Ledger {
         }
     }
 
-    /// Returns the batches that the current transaction ends or brings to a barrier, and logs both, except late jobs.
-    /// Called before each commit.
+    /// Returns the batches that have ended or reached a barrier in the current transaction. Logs an event for each
+    /// batch, unless only late jobs have reached the barrier. Called before each commit.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
         // Recreates batches that the ledger had forgotten because they were empty, but that new jobs have joined.
@@ -88,8 +88,8 @@ extension Ledger {
         return changes
     }
 
-    /// The batches that match `condition` and whose jobs have all ended or reached a barrier, each with its news.
-    /// Leaves out batches that are open or finished.
+    /// Returns the batches that match `condition` and whose jobs have all ended or reached a barrier, each with its
+    /// news. Leaves out batches that are open or finished.
     private func news(_ condition: SQL) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """
@@ -138,8 +138,8 @@ extension Ledger {
         return writer.changes
     }
 
-    /// The IDs of the first `limit` unfinished batches, the number of all unfinished batches, and the number of their
-    /// unfinished jobs.
+    /// Returns the IDs of the first `limit` unfinished batches, the number of all unfinished batches, and the number of
+    /// their unfinished jobs.
     package nonisolated func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
         try read { database in
             let ids: [Int] = try database.column(

@@ -44,13 +44,13 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Number of queued jobs that start in this queue.
+    /// Returns the number of queued jobs that start in this queue.
     package nonisolated func queuedCount(_ entry: FirstQueue) throws -> Int {
         try read { try Self.queuedCount(entry, upTo: .max, $0) }
     }
 
-    /// How many of the `all` queued jobs start with a download. Counts the smaller group (jobs with or without a
-    /// download), because counting a million rows takes too long.
+    /// Returns how many of the `all` queued jobs start with a download. Counts only the smaller group, the jobs with a
+    /// download or the jobs without, because counting a million rows takes too long.
     package nonisolated func queuedDownloads(among all: Int) throws -> Int {
         try read { database in
             var most = 1000

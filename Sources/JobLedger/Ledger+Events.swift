@@ -3,8 +3,8 @@ import PipelineModel
 import ServiceProgram
 
 extension JobRecord {
-    /// The event for the job's current state. After a failure or an unsuccessful redo, its text is the error, because a
-    /// later attempt overwrites the error in the row.
+    /// The event for the job's current state. After a failure or an unsuccessful redo, the event's text is the error,
+    /// because a later attempt overwrites the error in the row.
     var event: LoggedEvent {
         if state == .failed || redoEnd != nil { return .job(id, state, error ?? reason) }
         return .job(id, state, reason ?? (state == .queued || state == .cancelled ? cause : nil))
@@ -42,7 +42,7 @@ extension Ledger {
         try database.value("SELECT MAX(cursor) FROM events") ?? 0
     }
 
-    /// Events after `cursor`, each with the current record of its job or batch.
+    /// Returns the events after `cursor`, each with the current record of its job or batch.
     package nonisolated func events(
         after cursor: Int, limit: Int
     ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)] {
@@ -53,7 +53,7 @@ extension Ledger {
         return events.map { ($0, $0.job.flatMap { records[$0] }, $0.batch.flatMap { batches[$0] }) }
     }
 
-    /// The latest events of a job, oldest first.
+    /// Returns the latest events of a job, oldest first.
     package nonisolated func events(ofJob id: Int, limit: Int) throws -> [LoggedEvent] {
         try events("job = \(id) ORDER BY cursor DESC LIMIT \(limit)").reversed()
     }

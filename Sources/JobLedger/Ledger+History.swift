@@ -3,14 +3,14 @@ package import PipelineModel
 
 /// Lists, counts and forgets past jobs.
 extension Ledger {
-    /// A page of the jobs that match the filter, oldest first, with IDs greater than `id`.
+    /// Returns a page of the jobs that match the filter, oldest first, with IDs greater than `id`.
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             "WHERE j.id IN (\(filter.ids("id > \(id) ORDER BY id LIMIT \(limit)"))) ORDER BY j.id LIMIT \(limit)")
     }
 
-    /// The ID just before the newest `count` matching jobs: pass it as `after` to `list`. 0 if there are fewer than
-    /// `count`.
+    /// Returns the value to pass to `list` as `after`, so that the list contains just the newest `count` matching jobs;
+    /// 0 if there are fewer than `count`.
     package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
         let count = max(1, count)
         return try value(
@@ -20,7 +20,7 @@ extension Ledger {
             """) ?? 0
     }
 
-    /// The IDs of the jobs that match the filter, as contiguous ranges.
+    /// Returns the IDs of the jobs that match the filter, as contiguous ranges.
     package nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>] {
         let ids: [Int] = try column("SELECT id FROM (\(filter.ids("id > 0"))) ORDER BY id")
         var ranges: [ClosedRange<Int>] = []
@@ -34,8 +34,8 @@ extension Ledger {
         return ranges
     }
 
-    /// The latest job with this path that satisfies `wanted`, among the 100 latest jobs with this path. Several inboxes
-    /// may use the same name, and each may use it repeatedly.
+    /// Returns the latest job with this path that satisfies `wanted`. Checks only the 100 latest jobs with this path:
+    /// several inboxes may contain files with the same path, and one inbox may receive such files repeatedly.
     package nonisolated func newest(
         path: String, where wanted: (JobRecord) -> Bool = { _ in true }
     ) throws -> JobRecord? {
@@ -49,7 +49,7 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: counts)
     }
 
-    /// The number of jobs that failed after `time` and are still `failed`.
+    /// Returns the number of jobs that failed after `time` and are still `failed`.
     package nonisolated func failedCount(since time: Double) throws -> Int {
         try value(
             "SELECT COUNT(*) FROM jobs INDEXED BY jobs_failed WHERE state = 'failed' AND finished >= \(time)") ?? 0
@@ -81,8 +81,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets up to `portion` ended jobs, namely jobs that ended before `time` or are not among the newest `count`.
-    /// Passes their number, by state, to `done`. Keeps jobs whose original stays in the inbox.
+    /// Forgets up to `portion` of the jobs that ended before `time`, or that are not among the newest `count` ended
+    /// jobs. Passes the numbers of forgotten jobs, by state, to `done`. Keeps jobs whose original stays in the inbox.
     package nonisolated func forget(
         allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
@@ -103,7 +103,7 @@ extension Ledger {
     }
 
     /// Forgets up to `portion` of the chosen jobs that are over and ended before `time`, with the records of their kept
-    /// files. Passes their number, by state, to `done`. Keeps the jobs in `except`, for which a client still waits.
+    /// files. Passes the numbers of forgotten jobs, by state, to `done`. Keeps the jobs in `except`.
     package nonisolated func forget(
         _ choice: JobChoice, endedBefore time: Double, except: [Int],
         done: @escaping @Sendable ([JobState: Int]) -> Void
@@ -125,8 +125,8 @@ extension Ledger {
         }
     }
 
-    /// Number of the chosen jobs that are over but must stay in the ledger, because their originals are still in an
-    /// inbox. If the ledger forgot such a job, the inbox would take its original again.
+    /// Returns the number of the chosen jobs that are over but must stay in the ledger, because their originals are
+    /// still in an inbox. If the ledger forgot such a job, the inbox would take its original again.
     package nonisolated func unforgettable(_ choice: JobChoice, endedBefore time: Double) throws -> Int {
         try value(
             """

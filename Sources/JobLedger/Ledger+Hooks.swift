@@ -4,7 +4,7 @@ package import PipelineModel
 /// The positions of the recipes' hooks in the event log.
 extension Ledger {
     package struct HookRecord: Sendable {
-        /// The hook has run for all events up to this cursor, or has skipped them.
+        /// The cursor of the last event for which the hook has run, or which the hook has skipped.
         package var cursor: Int
         package var failures: Int
 
@@ -36,9 +36,9 @@ extension Ledger {
         write { try $0.writer.run("DELETE FROM hooks WHERE recipe = \(recipe)") }
     }
 
-    /// The events after `cursor` for which hooks run, each with the recipe of its job. The event of a batch is repeated
-    /// for each recipe in the batch. `seen` is the cursor of the last event examined. A job without an original has no
-    /// event `over`, so hooks run for its event `failed` or `cancelled` instead.
+    /// Returns the events after `cursor` for which hooks run, each with the recipe of its job. The event of a batch is
+    /// repeated for each recipe in the batch. `seen` is the cursor of the last event examined. A job without an
+    /// original has no event `over`, so hooks run for its event `failed` or `cancelled` instead.
     package nonisolated func announcements(
         after cursor: Int, limit: Int
     ) throws -> (found: [(cursor: Int, recipe: String, occasion: HookOccasion)], seen: Int) {

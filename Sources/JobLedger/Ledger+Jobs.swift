@@ -5,7 +5,7 @@ import SystemCalls
 
 extension Ledger {
     /// Adds new jobs, each with its event, and their batches. `listed` yields further records one by one during the
-    /// write, because a list may contain a hundred thousand.
+    /// write, because a list may contain a hundred thousand entries.
     package nonisolated func insert(
         _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil,
         batches: [BatchRecord] = [], isAsked: Bool = false,
@@ -35,8 +35,8 @@ extension Ledger {
         try add(job.event)
     }
 
-    /// The ID of the order's row in `orders`; adds the row if it is missing. The ledger stores each work order once,
-    /// because many jobs share it.
+    /// Returns the ID of the order's row in `orders`, and adds the row if it is missing. The ledger stores each work
+    /// order once, because many jobs share it.
     private func row(of order: WorkOrder) throws -> Int {
         if let row = orderRows[order] { return row }
         let body = try JSONText.encode(order)
@@ -134,7 +134,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Records the new path of an original that has still to be processed or moved.
+    /// Records the new path of an original that still has to be processed or moved.
     package nonisolated func record(source: String, of job: Int) {
         write { try $0.writer.run("UPDATE jobs SET source = \(source) WHERE id = \(job)") }
     }
@@ -167,7 +167,7 @@ extension Ledger {
             var count = 0
             try ledger.forEachEnded { which in
                 // The event log keeps only the latest events. If a very large number of jobs is cancelled, the log
-                // would delete the events of the first jobs at once, so they are not written at all.
+                // would delete the events of the first jobs at once, so these events are not written at all.
                 let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
                 if areKept { try ledger.add(.cancelled, text: "\(choice.cause)", at: time, where: which) }
                 // A download that has not started has left no file, so its job needs no disposal. An interrupted

@@ -36,7 +36,8 @@ extension Ledger {
     }
 
     func keep(_ kept: KeptMarks, of job: Int, in place: KeptPlace) throws {
-        // If a user has dropped the same file again, its age counts from its latest job, so the earlier row is deleted.
+        // If a user has dropped the same file again, the file's age counts from the latest job, so the earlier row is
+        // deleted.
         try writer.run(
             """
             DELETE FROM kept INDEXED BY kept_by_change WHERE modified = \(kept.file.modified) AND modified <> 0
@@ -52,7 +53,7 @@ extension Ledger {
 
     // MARK: - Reading
 
-    /// Number and total size of the kept files in each place.
+    /// Returns the number and the total size of the kept files in each place.
     package nonisolated func keptSums() throws -> [KeptPlace: KeptSum] {
         let sums = try rows("SELECT place, files, bytes FROM kept_sums WHERE files > 0") {
             row -> (KeptPlace, KeptSum) in try (row["place"], KeptSum(row))
@@ -60,8 +61,8 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: sums)
     }
 
-    /// Number and total size of the kept files in one place, optionally of one recipe. Triggers maintain the totals of
-    /// a place; a query computes the totals of a recipe.
+    /// Returns the number and the total size of the kept files in one place, optionally of one recipe. Triggers
+    /// maintain the totals of a place; a query computes the totals of a recipe.
     package nonisolated func keptSum(in place: KeptPlace, of recipe: String?) throws -> KeptSum {
         guard let recipe else { return try keptSums()[place] ?? KeptSum() }
         return try first(
@@ -71,12 +72,12 @@ extension Ledger {
             """, KeptSum.init) ?? KeptSum()
     }
 
-    /// The time when the oldest kept file in a place was put there.
+    /// Returns the time when the oldest kept file in a place was put there.
     package nonisolated func oldestKept(in place: KeptPlace) throws -> Double? {
         try value("SELECT time FROM kept INDEXED BY kept_by_time WHERE place = \(place) ORDER BY time LIMIT 1")
     }
 
-    /// A page of the kept files after a position, oldest first, without files that are being removed.
+    /// Returns a page of the kept files after a position, oldest first, without files that are being removed.
     package nonisolated func kept(
         in place: KeptPlace, of recipe: String?, after position: KeptPosition, limit: Int
     ) throws -> [KeptFile] {
@@ -87,7 +88,7 @@ extension Ledger {
             """)
     }
 
-    /// Files whose removal was interrupted when the daemon ended.
+    /// Returns the files whose removal was interrupted when the daemon ended.
     package nonisolated func leavingFiles() throws -> [KeptFile] {
         try keptFiles("INDEXED BY kept_leaving WHERE leaving IS NOT NULL ORDER BY id")
     }

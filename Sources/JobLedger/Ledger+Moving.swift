@@ -2,8 +2,8 @@ import JobModel
 
 /// Adapts the absolute paths in all rows after a folder has moved.
 extension Ledger {
-    /// Replaces the folder `old` by `new` in all paths below it. Blocks until the change is durable; returns false if
-    /// SQLite refuses it.
+    /// Replaces the folder `old` with `new` in all paths below `old`. Blocks until the change is durable; returns false
+    /// if SQLite refuses it.
     package nonisolated func move(from old: String, to new: String) -> Bool {
         wait(refused: false) { ledger in
             let paths: [(SQL, SQL)] = [("jobs", "source"), ("jobs", "returns"), ("jobs", "goal"), ("kept", "path")]

@@ -6,7 +6,7 @@ import ServiceProgram
 /// for `pipectl show`.
 ///
 /// Every change that ends jobs calls `follow` within its own transaction, so that a crash can't separate the end of a
-/// job from its effects on dependents. The table `ended` contains the jobs whose dependents are still to be updated.
+/// job from its effects on dependents. The table `ended` contains the jobs whose dependents still have to be updated.
 extension Ledger {
     /// The reason of a job that waits for dependencies, such as `after job 5 and 2 more`. Each read computes the text,
     /// because it changes whenever a dependency ends.
@@ -276,7 +276,7 @@ extension Ledger {
         }
     }
 
-    /// Why a job can't depend on these jobs, or nil.
+    /// Returns the reason why a job can't depend on these jobs; nil if it can.
     private func problem(_ job: Int, after others: [Int], anyway: Bool) throws -> NeedsAnswer? {
         if others.contains(job) { return .circle([job, job]) }
         if let unknown = try Self.unknown(of: others, writer) { return .unknown(unknown) }
@@ -289,7 +289,7 @@ extension Ledger {
         return try circle(job, after: others).map(NeedsAnswer.circle)
     }
 
-    /// The cycle from a job through its new dependencies back to itself, or nil.
+    /// Returns the cycle from a job through its new dependencies back to itself; nil if there is no cycle.
     private func circle(_ job: Int, after others: [Int]) throws -> [Int]? {
         // A job without dependents can't be part of a cycle. Most jobs have none, and a new job never has any.
         guard try hasFollowers(job) else { return nil }
@@ -320,9 +320,9 @@ extension Ledger {
         return path.reversed()
     }
 
-    /// The first of these jobs that would fail at once if it were brought back, with its unmet dependency and that
-    /// dependency's state (nil if the ledger has forgotten it). A dependency is no obstacle if it is brought back too:
-    /// it is one of `jobs`, or its state is one of `states`.
+    /// Returns the first of these jobs that would fail as soon as it was brought back. Also returns the unmet
+    /// dependency of that job, and the dependency's state (nil if the ledger has forgotten the dependency). A
+    /// dependency that is brought back too is no obstacle: it is one of `jobs`, or its state is one of `states`.
     package nonisolated func hindered(
         of jobs: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)? {

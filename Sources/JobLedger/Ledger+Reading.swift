@@ -12,8 +12,8 @@ extension Ledger {
     static let isUnfinished: SQL =
         "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
 
-    /// Reads jobs through the given index. The database has no statistics, so SQLite would choose another index and
-    /// scan far more rows.
+    /// Reads jobs through the given index. The database has no statistics, so without this hint SQLite would choose
+    /// another index, and scan far more rows.
     nonisolated func jobs(by index: SQL? = nil, _ rest: SQL) throws -> [JobRecord] {
         let indexed: SQL = index.map { "INDEXED BY \($0)" } ?? ""
         return try read { database in
@@ -26,12 +26,12 @@ extension Ledger {
 
     package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = \(id)").first }
 
-    /// The existing jobs among these IDs.
+    /// Returns the existing jobs among these IDs.
     package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
         try jobs("WHERE j.id IN \(ids) ORDER BY j.id")
     }
 
-    /// The current records of ended jobs, by ID. Rereads only the jobs that have changed, which are few.
+    /// Returns the current records of ended jobs, by ID. Rereads only the few jobs that have changed.
     package nonisolated func current(_ ended: [JobRecord]) throws -> [Int: JobRecord] {
         var jobs = Dictionary(ended.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let unchanged = try rows(
@@ -54,7 +54,7 @@ extension Ledger {
         return jobs
     }
 
-    /// The first ID that belongs to no job, or nil.
+    /// Returns the first ID that belongs to no job; nil if all IDs belong to jobs.
     package nonisolated func unknown(of ids: [Int]) throws -> Int? {
         try read { try Self.unknown(of: ids, $0) }
     }
@@ -63,7 +63,7 @@ extension Ledger {
         try database.value("SELECT value FROM \(ids) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1")
     }
 
-    /// The first queued jobs that start in this queue, with at least this priority, excluding `except`.
+    /// Returns the first queued jobs that start in this queue and have at least this priority, excluding `except`.
     package nonisolated func queued(
         _ entry: FirstQueue = .render, atLeast priority: Priority = .low, except: [Int] = [], limit: Int
     ) throws -> [JobRecord] {
@@ -75,13 +75,13 @@ extension Ledger {
             """)
     }
 
-    /// The creation time of the queued job with the lowest ID.
+    /// Returns the creation time of the queued job with the lowest ID.
     package nonisolated func oldestQueued() throws -> Double? {
         try value("SELECT created FROM jobs INDEXED BY jobs_by_state WHERE state = 'queued' ORDER BY id LIMIT 1")
     }
 
-    /// Jobs that a crash or stop interrupted, including jobs that waited for a shared resource. Jobs that wait for
-    /// other jobs or for a retry are left out: they keep waiting.
+    /// Returns the jobs that a crash or stop interrupted, including jobs that waited for a shared resource. Leaves out
+    /// jobs that wait for other jobs or for a retry, because these jobs keep waiting.
     package nonisolated func interrupted() throws -> [JobRecord] {
         try jobs(
             """
@@ -99,7 +99,8 @@ extension Ledger {
                 """))
     }
 
-    /// Staging files that are still needed: pictures rendered before a barrier, and files to publish or withdraw.
+    /// Returns the staging files that are still needed: pictures rendered before a barrier, and files to publish or
+    /// withdraw.
     package nonisolated func stagedPaths() throws -> Set<String> {
         Set(
             try column(
@@ -116,7 +117,7 @@ extension Ledger {
                 """))
     }
 
-    /// Whether any original of an ended job has still to be moved, or is being brought back.
+    /// Whether any original of an ended job still has to be moved, or is being brought back.
     package nonisolated func movesOriginals() throws -> Bool {
         try isAny(
             """
@@ -125,7 +126,7 @@ extension Ledger {
             """)
     }
 
-    /// Ended jobs of an inbox, with IDs greater than `id`, whose originals have still to be moved.
+    /// Returns the ended jobs of an inbox, with IDs greater than `id`, whose originals still have to be moved.
     package nonisolated func undisposed(of inbox: String, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             by: "jobs_undisposed",
@@ -135,7 +136,7 @@ extension Ledger {
             """)
     }
 
-    /// The end times, by job ID, of the ended jobs among `ids` whose originals have still to be moved.
+    /// Returns the end times, by job ID, of the ended jobs among `ids` whose originals still have to be moved.
     package nonisolated func undisposed(_ ids: [Int]) throws -> [Int: Double] {
         let left = try rows(
             """
@@ -145,7 +146,7 @@ extension Ledger {
         return Dictionary(uniqueKeysWithValues: left)
     }
 
-    /// Inboxes of ended jobs whose originals have still to be moved.
+    /// Returns the inboxes of ended jobs whose originals still have to be moved.
     package nonisolated func undisposedInboxes() throws -> [String] {
         try column(
             """
@@ -154,7 +155,8 @@ extension Ledger {
             """)
     }
 
-    /// The highest IDs ever assigned to jobs and batches, including deleted ones, and the last position in the queue.
+    /// Returns the highest IDs ever assigned to jobs and batches, including deleted ones, and the last position in the
+    /// queue.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
         try first(
             """
@@ -166,7 +168,7 @@ extension Ledger {
         ) { try ($0["job"], $0["position"], $0["batch"]) } ?? (0, 0, 0)
     }
 
-    /// The latest time at which the daemon trusted the clock, in seconds; nil if there is none yet.
+    /// Returns the latest time at which the daemon trusted the clock, in seconds; nil if no time is recorded yet.
     package nonisolated func believedTime() throws -> Double? {
         try value("SELECT value FROM marks WHERE name = 'clock'")
     }
@@ -175,7 +177,7 @@ extension Ledger {
         write { try $0.writer.run("INSERT OR REPLACE INTO marks VALUES ('clock', \(Int(time)))") }
     }
 
-    /// The originals that jobs have taken but that stay in the inbox. Their identities lack the device.
+    /// Returns the originals that stay in the inbox although jobs have taken them. Their identities lack the device.
     package nonisolated func kept(in inbox: String) throws -> [(path: String, file: FileStatus.Identity)] {
         try rows(
             """
@@ -194,22 +196,22 @@ extension Ledger {
         try column("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders")
     }
 
-    /// The job whose original at `source` has still to be processed or moved.
+    /// Returns the job whose original at `source` still has to be processed or moved.
     package nonisolated func job(claimedAt source: String) throws -> JobRecord? {
         try jobs("WHERE j.source = \(source) AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1").first
     }
 
-    /// Jobs with an original in the spool.
+    /// Returns the jobs with an original in the spool.
     package nonisolated func spooled() throws -> [JobRecord] {
         try jobs("WHERE j.origin = 'spooled' AND j.disposed = 0 AND j.inode != 0 ORDER BY j.id")
     }
 
-    /// The GLOB pattern for paths below a folder.
+    /// Returns the GLOB pattern for paths below a folder.
     private static func pattern(below folder: String) -> String {
         folder.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*"
     }
 
-    /// Whether any original claimed into this folder has still to be processed or moved.
+    /// Whether any original claimed into this folder still has to be processed or moved.
     package nonisolated func needsClaims(below folder: String) throws -> Bool {
         try isAny(
             """
@@ -218,7 +220,7 @@ extension Ledger {
             """)
     }
 
-    /// Whether an original at `source` has still to be processed or moved, or is being brought back there.
+    /// Whether an original at `source` still has to be processed or moved, or is being brought back there.
     package nonisolated func knows(source: String) throws -> Bool {
         try isAny(
             """
@@ -227,7 +229,7 @@ extension Ledger {
             """)
     }
 
-    /// The paths among `sources` for which `knows` is true.
+    /// Returns the paths among `sources` for which `knows` is true.
     package nonisolated func known(among sources: [String]) throws -> Set<String> {
         Set(
             try column(
@@ -238,7 +240,8 @@ extension Ledger {
                 """))
     }
 
-    /// Calls `each` for every original below a folder for which `knows` is true, with its path relative to the folder.
+    /// Finds every original below a folder for which `knows` is true. Calls `each` with the path of the original,
+    /// relative to the folder.
     package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let (first, last) = (folder + "/", folder + "0")

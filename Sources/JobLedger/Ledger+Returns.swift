@@ -5,9 +5,9 @@ import Synchronization
 package import SystemCalls
 
 /// Bringing ended jobs back for another attempt, in two commits. The first commit records the target path of the
-/// original (`returns`), the second queues the job. In between, only the thread that brings the job back touches it: no
-/// other thread brings it back, and no disposal moves its original. After a crash, the row shows where the original may
-/// be.
+/// original (`returns`), the second queues the job. In between, only the thread that brings the job back works on the
+/// job: no other thread brings the job back, and no disposal moves its original. After a crash, the row shows where the
+/// original may be.
 extension Ledger {
     package struct Return: Sendable {
         var job: Int
@@ -52,7 +52,7 @@ extension Ledger {
         wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = NULL WHERE id = \(job)") }
     }
 
-    /// Jobs that the daemon was bringing back when it stopped.
+    /// Returns the jobs that the daemon was bringing back when it stopped.
     package nonisolated func returning() throws -> [JobRecord] {
         try jobs(by: "jobs_returning", "WHERE j.returns IS NOT NULL ORDER BY j.id")
     }
@@ -74,7 +74,7 @@ extension Ledger {
 
     // MARK: - Originals at unrecorded paths
 
-    /// Jobs whose original may be this file, because their rows record the same path and identity.
+    /// Returns the jobs whose original may be this file, because their rows record the same path and identity.
     package nonisolated func candidates(forPath path: String, _ file: FileStatus.Identity) throws -> [JobRecord] {
         try jobs(
             by: "jobs_by_path",
@@ -85,8 +85,8 @@ extension Ledger {
     }
 
     /// Records the path at which the job's original was found, and marks the job as not over. If the job has ended, its
-    /// disposal then moves the original from that path to its final place. Blocks until the record is durable; before
-    /// that, a client that waits for the job could be told that it is over.
+    /// disposal then moves the original from that path to its final place. Blocks until the record is durable, because
+    /// before that the daemon could still report to a waiting client that the job is over.
     package nonisolated func putRight(_ job: Int, source: String) {
         wait(refused: ()) {
             try $0.writer.run(

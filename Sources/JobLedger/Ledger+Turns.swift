@@ -1,14 +1,15 @@
 package import JobModel
 package import PipelineModel
 
-/// The queued jobs of one priority that download from one host, or that belong to one member of a recipe. Lanes take
-/// turns: hosts or recipes with each other, and members within a recipe.
+/// The queued jobs of one priority that download from one host, or that belong to one member of a recipe: a batch, or a
+/// user's pictures outside batches. Hosts take turns with other hosts, recipes with other recipes, and the members of a
+/// recipe with each other.
 package struct Lane: Hashable, Sendable {
     package var queue: FirstQueue
     /// The host of downloads, or the recipe of pictures.
     package var group: String
-    /// The batch of pictures. The pictures of a user outside batches count as one batch, with a negative number. 0 for
-    /// downloads.
+    /// The number of the batch of pictures. For pictures outside batches, a negative number that stands for their user;
+    /// for downloads, 0.
     package var member: Int
     package var priority: Priority
 
@@ -21,7 +22,7 @@ extension JobRecord {
     /// The lane in which the job enters the window.
     package var lane: Lane { lane(in: entry) }
 
-    /// The lane in which the job waits in this queue.
+    /// Returns the lane in which the job waits in this queue.
     package func lane(in queue: FirstQueue) -> Lane {
         let priority = Priority(rank: priority)
         return switch queue {
@@ -32,7 +33,7 @@ extension JobRecord {
 }
 
 extension Ledger {
-    /// The first queued jobs of a lane, excluding `except`.
+    /// Returns the first queued jobs of a lane, excluding `except`.
     package nonisolated func queued(_ lane: Lane, except: [Int], limit: Int) throws -> [JobRecord] {
         let (index, members): (SQL, SQL) =
             switch lane.queue {
@@ -48,7 +49,7 @@ extension Ledger {
             """)
     }
 
-    /// The host or recipe that follows `group` in alphabetical order and has queued jobs of this priority.
+    /// Returns the next host or recipe after `group`, in alphabetical order, that has queued jobs of this priority.
     package nonisolated func group(after group: String, _ queue: FirstQueue, _ priority: Priority) throws -> String? {
         let (name, index): (SQL, SQL) =
             switch queue {
@@ -62,7 +63,7 @@ extension Ledger {
             """)
     }
 
-    /// The member that follows `member` and has queued pictures of this recipe and priority.
+    /// Returns the next member after `member` that has queued pictures of this recipe and priority.
     package nonisolated func member(after member: Int, of recipe: String, _ priority: Priority) throws -> Int? {
         try value(
             """

@@ -59,7 +59,7 @@ extension [RecipeOutput] {
 }
 
 extension Ledger {
-    /// The condition for rows of `jobs` that need the resource.
+    /// Returns the condition for rows of `jobs` that need the resource.
     static func needing(_ resource: Resource) -> SQL {
         switch resource {
         case .place(let path):
@@ -86,7 +86,7 @@ extension Ledger {
         }
     }
 
-    /// Selects the rows that wait for the resource. Rows that also lack another resource are included, and will wait
+    /// Selects the rows that wait for the resource. This includes rows that also lack another resource; they will wait
     /// again. Rows that wait for hours are recognised by their reason.
     private static func waiting(for resource: Resource) -> SQL {
         guard case .hours = resource else { return needing(resource) }
@@ -186,7 +186,7 @@ extension Ledger {
     /// Maximum number of reasons in an answer. The jobs with any other reason are counted together.
     private static let mostReasons = 20
 
-    /// The reasons for waiting, most frequent first.
+    /// Returns the reasons for waiting, the most frequent first.
     package nonisolated func waiting(_ who: JobGroup = .all) throws -> [Waiting] {
         let (index, condition) = who.selection
         let rows: SQL = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
@@ -207,7 +207,7 @@ extension Ledger {
         }
     }
 
-    /// Number of these jobs that are queued and start in this queue.
+    /// Returns the number of these jobs that are queued and start in this queue.
     package nonisolated func queued(_ who: JobGroup, _ entry: FirstQueue) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
         return try value(

@@ -9,7 +9,7 @@ import Synchronization
 /// writes nor for other reads.
 ///
 /// Writes are applied in order. If the ledger can't commit a group, for example on a full disk, it retries until it
-/// succeeds. So the call of `done` means that a write is durable. The ledger drops a write, and calls `refused`, in two
+/// succeeds. So a call of `done` means that the write is durable. The ledger drops a write, and calls `refused`, in two
 /// cases only. First, a write on behalf of a client (`isAsked`) is dropped while the ledger can't commit, because the
 /// client may be gone before a later attempt takes effect. Second, a write that SQLite would always reject is dropped,
 /// so that it does not block later writes.
@@ -35,7 +35,8 @@ package actor Ledger: QueueActor {
     private struct Write: Sendable {
         let change: Change
         let refused: Completion?
-        /// A client asked for the write, and must be told at once if the ledger can't commit it.
+        /// Whether a client has requested the write. Such a client must get an error at once if the ledger can't commit
+        /// the write.
         let isAsked: Bool
     }
 
@@ -95,7 +96,7 @@ package actor Ledger: QueueActor {
         reading = try LedgerReading(path: path)
     }
 
-    /// Sets the receiver of the ledger's news, and tells it of problems that exist already.
+    /// Sets the receiver of the ledger's news, and reports existing problems to the receiver.
     package nonisolated func connect(_ delegate: any LedgerDelegate) {
         reading.connect(delegate)
         async { ledger in

@@ -1,13 +1,15 @@
-/// Receives the ledger's news, on the ledger's queue unless a method says otherwise. A delegate implements what it needs.
+/// Receives the ledger's news, on the ledger's queue unless a method says otherwise. A delegate implements only the
+/// methods that it needs.
 package protocol LedgerDelegate: AnyObject, Sendable {
-    /// All jobs of a batch have reached a barrier or ended. Called after the completions of the writes that led to this.
+    /// All jobs of a batch have reached a barrier or ended. Called after the completions of the writes that caused
+    /// this.
     func batchChanged(_ batch: Int, _ news: BatchNews)
     /// The ledger has become unwritable, or can be written again.
     func ledgerProblemChanged()
-    /// Ended jobs have released or failed their dependents. This is durable. The completion of the write that ended the
-    /// jobs is called afterwards.
+    /// Dependents of ended jobs were queued or have failed, and this change is durable. Called before the completion of
+    /// the write that ended the jobs.
     func othersChanged(_ consequences: Consequences)
-    /// Whether the next commit should wait for further changes that are about to arrive. Asked in a burst of writes.
+    /// Whether the next commit should wait for further changes that are about to arrive. Read during a burst of writes.
     var awaitsOthers: Bool { get }
     /// A read has failed. Called on the reader's thread, and not again until `Ledger.readAgain` has run.
     func readFailed()

@@ -51,7 +51,7 @@ package struct LedgerView {
         try database.forEach("SELECT \(Self.columns) WHERE inode <> 0 AND removed IS NULL") { try body(Original($0)) }
     }
 
-    /// Nil if the job is no longer known or its original was removed.
+    /// Returns the original of a job; nil if the job is no longer known or its original was removed.
     package func original(of job: Int) throws -> Original? {
         try database.first("SELECT \(Self.columns) WHERE id = \(job) AND removed IS NULL", Original.init)
     }

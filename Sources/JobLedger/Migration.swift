@@ -5,7 +5,7 @@ struct Migration {
 
     init(name: String, _ sql: SQL) { (self.name, self.sql) = (name, sql) }
 
-    /// Takes the file from version `number - 1` to version `number`.
+    /// Migrates the file from version `number - 1` to version `number`.
     func run(_ number: Int, on database: Database) throws {
         do {
             try database.script("BEGIN; \(sql); PRAGMA user_version=\(literal: number); COMMIT;")

@@ -38,8 +38,8 @@ struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Senda
         values.append(value?.bound ?? .null)
     }
 
-    /// A list becomes the subquery of its elements, as in `id IN \(ids)`. It is passed as JSON in one parameter, so
-    /// that the statement is the same for any number of elements.
+    /// A list becomes the subquery of its elements, as in `id IN \(ids)`. The list is passed as JSON in one parameter,
+    /// so that the statement is the same for any number of elements.
     mutating func appendInterpolation(_ list: [some JSONWritten]) {
         var line = JSONLine()
         line.list(list)

@@ -4,8 +4,8 @@ import JobModel
 /// The ledger's tables. `user_version` is the number of steps that a file has gone through. An older file is migrated
 /// step by step.
 enum Schema {
-    /// Configures the connection, checks the file, and migrates it to the current version. Calls `willBegin` before
-    /// that if the file has no tables yet.
+    /// Configures the connection, checks the file, and migrates it to the current version. If the file has no tables
+    /// yet, calls `willBegin` before the migration.
     static func prepare(_ database: Database, willBegin: () throws -> Void) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
@@ -15,8 +15,8 @@ enum Schema {
         // The page cache; a negative size is in KiB. If a bulk change does not fit into the cache, SQLite writes and
         // reads the changed pages repeatedly.
         try database.script("PRAGMA cache_size=-16000;")
-        // The jobs whose dependents are still to be updated. This includes dependents that fail; their `cause` is the
-        // dependency at fault.
+        // The table `ended` contains the jobs whose dependents still have to be updated. Dependents that fail are
+        // included; their `cause` is the dependency at fault.
         try database.script(
             "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
         try check(database)
@@ -260,7 +260,7 @@ enum Schema {
                 BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
             """),
 
-        // SQLite would recompute a generated column at each change of an index.
+        // Replaces the generated column, because SQLite would recompute it at each change of an index.
         Migration(
             name: "hosts of downloads, stored",
             """
@@ -333,7 +333,7 @@ enum Schema {
             """),
 
         // From this version on, `outputs` contains the identity of each result as well as its path. Older versions
-        // can't read that, and the new version number makes them refuse the ledger.
+        // can't read this form, and the new version number makes them refuse the ledger.
         Migration(name: "identities of results", ""),
 
         Migration(
@@ -404,7 +404,8 @@ enum Schema {
             name: "names, captions and credits of lists",
             "ALTER TABLE jobs ADD COLUMN texts TEXT"),
 
-        // `owner`: the user whose picture it is. Pictures outside batches take turns by it.
+        // `owner`: the user who dropped or added the picture. Outside batches, the pictures of different users take
+        // turns.
         Migration(
             name: "turns of users",
             """

@@ -3,18 +3,19 @@ package import PipelineModel
 /// A batch in the ledger, with the progress of its jobs.
 package struct BatchRecord: Sendable {
     package var id: Int
-    /// The name of its list or folder, or the name that the client gave.
+    /// The name of the batch's list or folder, or the name that a client has given to the batch.
     package var name: String?
-    /// The recipe of its first job.
+    /// The recipe of the batch's first job.
     package var recipe: String?
     package var isOpen: Bool
     package var created: Double?
-    /// When the daemon announced that all jobs are over.
+    /// The time when the daemon announced that all jobs are over.
     package var finished: Double?
     package var jobs: [JobState: Int] = [:]
     /// Number of unfinished jobs, by the number of barriers that they have reached.
     package var reached: [Int: Int] = [:]
-    /// Number of waiting jobs that have not reached the first barrier. They wait for something other than the batch.
+    /// Number of waiting jobs that have not reached the first barrier. These jobs wait for something other than the
+    /// batch.
     package var waiting = 0
 
     package init(id: Int, name: String? = nil, isOpen: Bool) { (self.id, self.name, self.isOpen) = (id, name, isOpen) }

@@ -3,11 +3,11 @@ package import PipelineModel
 /// The criteria of a job list. A job must match every criterion that is set.
 package struct JobFilter: Sendable {
     package var states: [JobState]
-    /// Paused queues. Their queued jobs count as waiting.
+    /// Queues that start no jobs at present. Their queued jobs count as waiting.
     package var stoppedQueues: [FirstQueue] = []
     package var recipe: String?
     package var batch: Int?
-    /// The earliest end time of the jobs, or the earliest creation time if a job has not ended.
+    /// The earliest end time of a job. For a job that has not ended, the creation time counts.
     package var since: Double?
     package var until: Double?
     /// The path of the original, or of a folder that contains it.

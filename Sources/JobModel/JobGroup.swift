@@ -1,4 +1,4 @@
-/// The jobs that a query, or a waiting client, concerns.
+/// The jobs that a query or a waiting client refers to.
 package enum JobGroup: Sendable {
     case all
     case batch(Int)

@@ -10,13 +10,13 @@ package enum NeedsAnswer: Sendable, Equatable {
     case circle([Int])
     /// The dependency has failed or was cancelled.
     case over(Int, JobState)
-    /// The job does not depend on this job, so there is nothing to remove.
+    /// The job does not depend on the job with this ID, so there is no dependency to remove.
     case unneeded(Int)
     /// SQLite refuses the change.
     case refused
 }
 
-/// A job's dependencies, or its dependents: the first of them, and their total number.
+/// A job's dependencies or dependents. `jobs` contains the first of them, and `count` is the total number.
 package struct Neighbours: Sendable {
     package var jobs: [(id: Int, state: JobState?)]
     package var count: Int

@@ -4,13 +4,14 @@ extension JobRecord {
     package static let redoCancelled = "its redo was cancelled"
     package static let asBefore = "the earlier results are unchanged"
 
-    /// How the latest redo ended, if it produced no new results.
+    /// The outcome of the latest redo, if the redo produced no new results.
     package var redoEnd: JobState? {
         guard state == .done, error != nil else { return nil }
         return failure == nil ? .cancelled : .failed
     }
 
-    /// Ends the job as failed or cancelled, at `time`. A job in a redo becomes done again, with its earlier results.
+    /// Sets the state and the end time. If a redo has failed or was cancelled, the job becomes done again, with its
+    /// earlier results.
     package mutating func end(_ state: JobState, at time: Double?) {
         (self.state, finished) = (state, time)
         guard let former, state == .failed || state == .cancelled else { return }

@@ -14,8 +14,8 @@ package struct JobRecord: Sendable {
         case spooled
     }
 
-    /// Why the job is `waiting`. Nil if the job waits in memory, in the window of its queue, because a restart ends
-    /// such a wait.
+    /// The reason why a job is `waiting`. A job that waits within the window of its queue has no such reason, because a
+    /// restart ends the wait.
     package enum WaitReason: String, Sendable {
         /// The job waits for a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
         case place
@@ -108,7 +108,8 @@ package struct JobRecord: Sendable {
     package var texts: PictureTexts?
     /// The ID of the user who dropped or added the picture.
     package var owner = 0
-    /// The user and the action that led to this state, for its event: `dropped by user 1000`. Not part of the row.
+    /// The user and the action that led to this state, such as `dropped by user 1000`. This text becomes part of the
+    /// event, but not of the row.
     package var cause: String?
 
     package init(
@@ -138,7 +139,7 @@ extension JobRecord {
     /// Whether nothing is left to do: the job has ended, and its original has reached its final place.
     package var isOver: Bool { state.isFinal && disposed && returns == nil }
 
-    /// Whether the original has still to be downloaded. The ledger has the same test in SQL.
+    /// Whether the original still has to be downloaded. The ledger has the same test in SQL.
     package var needsDownload: Bool { url != nil && file == .none }
 
     package var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }

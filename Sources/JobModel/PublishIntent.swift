@@ -7,7 +7,7 @@ package struct PublishIntent: Codable, Sendable, Hashable {
     package struct Step: Codable, Sendable, Hashable {
         package var staging: String
         package var target: String
-        /// What to do if the target exists.
+        /// The policy to apply if the target exists.
         package var conflict: ConflictPolicy
         /// The staging file's identity. Nil in a withdrawal, and in an intent of an older version.
         package var file: FileStatus.Identity?

@@ -1,7 +1,6 @@
 package import PipelineModel
 
-/// What the daemon does with a job's picture: a snapshot of the recipe, with resolved folders. Many jobs share one
-/// order.
+/// The instructions for a job's picture: a snapshot of the recipe, with resolved folders. Many jobs share one order.
 package struct WorkOrder: Codable, Sendable, Hashable {
     package var recipe: String
     /// Whether the order was made for `pipectl add --chain`, without a recipe.
@@ -28,8 +27,8 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 }
 
 extension WorkOrder {
-    /// Hashes only two fields, because the ledger looks up the order of every job that it records. Orders with equal
-    /// values in these fields rarely differ in others.
+    /// Hashes only two fields to save time, because the ledger looks up the order of every job that it records. Orders
+    /// with equal values in these fields rarely differ in others.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(recipe)
         hasher.combine(outbox)

@@ -2,11 +2,12 @@ public import Foundation
 import Synchronization
 
 /// An operation whose work is asynchronous: `execute` starts the work and returns, and the work calls `finish` when it
-/// is done. No thread of the queue waits for that: blocked threads would keep the queue from reaching its limit, and
-/// starve all other queues.
+/// is done. No thread of the queue waits until the work is done, because blocked threads would keep the queue from
+/// reaching its limit, and would starve all other queues.
 ///
-/// The class has a `state` of its own. Foundation's `cancel()` only marks an operation, and Foundation still runs its
-/// dependents. Here `cancel()` sets `state` to `cancelled` at once, unless the operation has begun.
+/// The class has its own `state`, because Foundation's `cancel()` only marks an operation, and Foundation then still
+/// runs the operation's dependents. Here `cancel()` sets `state` to `cancelled` at once, unless the operation has
+/// begun.
 ///
 /// A subclass can rely on this:
 /// - `execute` is called at most once, on the thread that admits the operation. That is the thread on which Foundation
@@ -23,7 +24,7 @@ import Synchronization
 open class AsyncOperation: Operation, @unchecked Sendable {
     package typealias Observer = @Sendable (AsyncOperation, OperationState) -> Void
 
-    /// What Foundation has done with the operation. For a cancelled operation this lags behind `state`.
+    /// Foundation's progress with the operation. For a cancelled operation, the phase lags behind `state`.
     private enum Phase {
         /// The operation is in no queue yet.
         case new
@@ -90,7 +91,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     // MARK: - Wiring
 
     /// Sets the observer, which is called after each change of `state`, on the thread that made the change. The
-    /// observer is released at the last change. Foundation's `completionBlock` is no alternative: Foundation never
+    /// observer is released after the last change. Foundation's `completionBlock` is no alternative: Foundation never
     /// clears it, so the block leaks with everything that it retains.
     package func observe(_ observer: @escaping Observer) { box.withLock { $0.observer = observer } }
 
@@ -131,8 +132,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     public final override var isExecuting: Bool { box.withLock { $0.phase == .started || $0.phase == .ending } }
     public final override var isFinished: Bool { box.withLock { $0.phase == .ended } }
 
-    /// Overridden without `super`: Foundation ignores `isAsynchronous`, and learns of changes only through
-    /// `willChangeValue` and `didChangeValue`.
+    /// Does not call `super`. Foundation ignores `isAsynchronous`, and learns of changes only through `willChangeValue`
+    /// and `didChangeValue`.
     public final override func start() {
         willChangeValue(for: \.isExecuting)
         box.withLock { $0.phase = .started }
@@ -160,8 +161,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Completion
 
-    /// Cancels an operation that has not begun; returns false if it has. This does not release the operation's
-    /// dependents; `cancel` does.
+    /// Cancels the operation if it has not begun; returns false if it has. Unlike `cancel`, does not release the
+    /// operation's dependents.
     package final func withdraw() -> Bool {
         guard change(to: .cancelled, from: [.pending, .ready]) else { return false }
         neverBegan()
@@ -209,7 +210,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
             box.state = next
             // The trace is called under the lock, so that it receives the changes in order.
             box.queue?.tell(box.subject, next)
-            // Foundation keeps a finished operation alive as long as its dependents, so release the observer now.
+            // Foundation retains a finished operation until its dependents are freed, so release the observer now.
             defer { if next.isFinal { box.observer = nil } }
             return (true, box.observer)
         }

@@ -8,7 +8,8 @@ struct Gate {
     /// The next step of the thread that admits operations.
     enum Turn {
         case begin(AsyncOperation)
-        /// No further operation may begin. Enough places are spare now for these pending calls, which the thread makes.
+        /// No further operation may begin. The thread must make these pending calls, because enough places are now
+        /// spare for them.
         case over(calls: [@Sendable () -> Void])
     }
 
@@ -33,8 +34,8 @@ struct Gate {
     private(set) var running = 0
     private var lanes: [GateLane.Name: GateLane] = [:]
     private var groups: [String: Group] = [:]
-    /// The number of turns of the group that was served last, before it was served. A new group starts with this
-    /// number, so that it neither waits for the others nor catches up with them.
+    /// The value of `turns` that the group served last had before that turn. A new group starts with this value, so
+    /// that it neither waits for older groups nor gets extra turns to catch up with them.
     private var present = 0.0
     /// Number of operations admitted so far.
     private var turns = 0
@@ -74,8 +75,8 @@ struct Gate {
         return false
     }
 
-    /// Places that no operation occupies, or 0 if operations are waiting for them. Operations that the gate holds back
-    /// do not count as waiting. If the limit is below 1, one place is spare while no operation runs.
+    /// The number of places that no operation occupies; 0 if operations are waiting for a place. Operations that the
+    /// gate holds back do not count as waiting. If the limit is below 1, one place is spare while no operation runs.
     var spare: Int {
         guard !holds.contains(.closed) else { return 0 }
         let isWanted = holds.isEmpty && limit > 0 && lanes.values.contains { !$0.waiting.isEmpty }
@@ -96,7 +97,8 @@ struct Gate {
         return !isPumping
     }
 
-    /// The next step of the thread that admits operations. After `over`, another thread may start to admit them.
+    /// Returns the next step of the thread that admits operations. After `over`, another thread may start to admit
+    /// them.
     mutating func next() -> Turn {
         while isOpen, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
             defer { sweep(lane) }
@@ -120,7 +122,7 @@ struct Gate {
     }
 
     /// Revokes admissions, latest first, until the gate's limit and holds allow the remaining ones. Affects only
-    /// operations that Foundation has not started; they wait again.
+    /// operations that Foundation has not started; these operations wait again.
     mutating func recall() {
         while !holds.isEmpty || running > max(0, limit) + beyond, let operation = admitted.popLast() {
             free(operation)
@@ -128,7 +130,7 @@ struct Gate {
         }
     }
 
-    /// The groups with an operation that only the limit of its lane holds back.
+    /// The groups with operations that only the limit of their lane holds back.
     var heldGroups: [String] {
         isOpen ? lanes.keys.filter { isFull($0) && lanes[$0]?.waiting.isEmpty == false }.map(\.group).sorted() : []
     }

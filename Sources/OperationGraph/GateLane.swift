@@ -1,11 +1,11 @@
 /// Operations that share a second limit, besides the limit of their queue. The gate admits operations from its lanes in
 /// turn. A queue without lanes keeps all operations in one lane.
 package struct GateLane {
-    /// The lanes of a group share the turns of the group.
+    /// The name of a lane. The lanes of a group share the turns of the group.
     package struct Name: Hashable, Sendable {
         let group: String
         let member: Int
-        /// The turns of the group, relative to other groups.
+        /// The group's share of turns, relative to other groups.
         let share: Int
 
         package init(_ group: String = "", member: Int = 0, share: Int = 1) {
@@ -31,7 +31,7 @@ package struct GateLane {
 
     var isEmpty: Bool { waiting.isEmpty && running == 0 }
 
-    /// The index at which to insert an operation with this place: after all operations with an equal place.
+    /// Returns the index at which to insert an operation with this place: after all operations with the same place.
     private func index(behind place: QueuePlace) -> Int {
         var (low, high) = (0, waiting.count)
         while low < high {

@@ -2,16 +2,16 @@ package import Dispatch
 import Foundation
 import Synchronization
 
-/// Foundation's `OperationQueue`, with a gate before each start.
+/// A queue that wraps Foundation's `OperationQueue`, with a gate that each operation must pass before it begins.
 ///
 /// Foundation calls `start` on an operation as soon as its dependencies have finished. The gate then decides which
 /// operation begins, and when. Foundation's own limit and suspension are not enough, because they have no effect on an
 /// operation that Foundation is starting already.
 ///
-/// The gate admits operations under the lock that `pause` and `set` take. Both then wait for operations that are
-/// beginning on other threads, so once they have returned, no operation begins that they hold back.
+/// The gate admits operations under the lock that `pause` and `set` take. Both calls then wait until the operations
+/// that are beginning on other threads have begun. So after such a call has returned, no held-back operation begins.
 package final class GatedQueue: Sendable {
-    /// Called with each new state of each operation, in order, and the operation's subject. It must not call the
+    /// Receives each new state of each operation, in order, with the operation's subject. The trace must not call the
     /// operation.
     package typealias Trace = @Sendable (_ queue: String, _ subject: any Sendable, _ state: OperationState) -> Void
 
@@ -35,8 +35,8 @@ package final class GatedQueue: Sendable {
     private let beginnings = DispatchGroup()
     private let tracer = Mutex<Trace?>(nil)
 
-    /// `limit` is the maximum number of running operations. If it is nil, `automatic` returns the maximum, and less
-    /// than 1 counts as 1. Foundation starts operations on `queue`.
+    /// `limit` is the maximum number of running operations. If `limit` is nil, `automatic` returns the maximum, and a
+    /// result below 1 counts as 1. Foundation starts operations on `queue`.
     package init(
         _ name: String, limit: Int?, isSerial: Bool = false, on queue: DispatchQueue,
         automatic: @escaping @Sendable () -> Int
@@ -56,8 +56,8 @@ package final class GatedQueue: Sendable {
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
-            // The operation waits at the gate even before Foundation starts it on some thread. So its place decides
-            // when it begins, not the order in which the threads arrive.
+            // The operation waits at the gate even before Foundation starts it on some thread. So the operation's
+            // place, and not the order in which threads arrive, decides when the operation begins.
             if !isSerial, operation.dependencies.isEmpty { gate.lineUp(operation, isStarted: false) }
         }
         operation.join(self, subject)
@@ -67,8 +67,8 @@ package final class GatedQueue: Sendable {
     /// Sets the receiver of all changes of state; nil removes it.
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
-    /// Calls `answer` unless Foundation is stuck: Foundation runs it as an operation of its own, without the gate, even
-    /// if the queue is paused or full.
+    /// Calls `answer` unless Foundation is stuck. Foundation runs `answer` as a separate operation that does not pass
+    /// the gate, even if the queue is paused or full.
     package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     package var report: Report {
@@ -79,7 +79,7 @@ package final class GatedQueue: Sendable {
         }
     }
 
-    /// The groups with a lane whose limit holds back operations that the queue itself has room for.
+    /// The groups in which the limit of a lane holds back operations although the queue itself has room.
     package var heldGroups: [String] { gate.withLock(\.heldGroups) }
 
     /// Whether the limit of the lane holds back its operations although the queue itself has room.
@@ -87,7 +87,7 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Spare places
 
-    /// Places within the limit that the queue's operations can't use now.
+    /// The number of places within the limit that the queue's operations can't use now.
     package var spare: Int { gate.withLock { $0.spare } }
 
     /// Calls `body` once, as soon as this many places are spare, possibly before this returns. Replaces a pending call

@@ -9,7 +9,7 @@ package protocol Providing<Product> {
 }
 
 extension AsyncOperation {
-    /// The first product of this type that a dependency of this operation provides.
+    /// Returns the first product of this type that a dependency of this operation provides, or nil.
     package final func provided<Value>(_ type: Value.Type) -> Value? {
         for dependency in dependencies {
             if let value = (dependency as? any Providing)?.product as? Value { return value }

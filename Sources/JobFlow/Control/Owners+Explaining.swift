@@ -74,7 +74,7 @@ extension Owners {
         Coordination.after(Self.patience) { [pool] in pool.cancel(task) }
     }
 
-    /// Why a picture's header could not be read.
+    /// The reason why a picture's header could not be read.
     private struct HeaderFailure: Error {
         var words: String
         /// Whether a job with this picture would fail.
@@ -110,8 +110,7 @@ extension Owners {
         return known
     }
 
-    /// Explains a file in an inbox: the recipe that would claim it, its operations, and the reason why they do not run
-    /// now.
+    /// Explains which recipe would claim a file in an inbox, which operations would run, and why they do not run now.
     private func explain(_ file: String, in inbox: Inbox, _ question: ExplainQuestion) throws(ExplainFailure) -> Known {
         let (name, path) = (FileSystem.name(of: file), FileSystem.relative(file, to: inbox.folder))
         let record = try newest(path) { $0.order.inbox == inbox.folder }
@@ -168,7 +167,8 @@ extension Owners {
         do { return try ledger.newest(path: path, where: wanted) } catch { throw .unread(error) }
     }
 
-    /// The ended job whose original, or whose error text, is at this path in `failed/`, `archive/` or `cancelled/`.
+    /// Returns the ended job whose original, or whose error text, is at this path in `failed/`, `archive/` or
+    /// `cancelled/`.
     private func job(ofEnded file: String, _ there: FileStatus?) throws(ExplainFailure) -> JobRecord? {
         let text = ".error.txt"
         let places = configuration.places
@@ -200,14 +200,14 @@ extension Owners {
         var named: Named?
     }
 
-    /// The facts that result names are made from.
+    /// The facts that determine result names.
     private struct Named {
         var path: String
         var modified: Int?
         var batch: Int?
     }
 
-    /// The reason why the file does not meet the picture's condition; nil if it does.
+    /// Returns the reason why the file does not meet the picture's condition; nil if it does.
     private func obstacle(to picture: PlannedPicture, _ header: PictureHeader, _ known: Known) -> String? {
         guard let condition = picture.condition, let facts = header.facts, let order = known.explanation.order,
             let place = try? known.named.map({ try names($0, order).place(ImageHandle(source: "")) })
@@ -221,7 +221,7 @@ extension Owners {
             order, path: named.path, batch: named.batch, Planner.plan(outputs: order.outputs, inBatch: false), ledger)
     }
 
-    /// Adds the names of the results. The date in a name is known only with the header.
+    /// Adds the names of the results. Without the header, the date in a name is unknown.
     private func named(_ known: Known, _ header: PictureHeader?) -> ExplainAnswer {
         var explanation = known.explanation
         guard let named = known.named, let order = explanation.order else { return explanation }

@@ -24,7 +24,7 @@ extension Owners {
         return (waits == nil ? job.state : .waiting, waits ?? stays ?? heldReason(job) ?? job.reason)
     }
 
-    /// Why PerHost= holds the job's download back; nil if it does not.
+    /// Returns the reason why PerHost= holds the job's download back; nil if it does not.
     private nonisolated func heldReason(_ job: JobRecord) -> String? {
         guard job.state == .queued, job.needsDownload, let host = job.host,
             queues.download.holds(lane: GateLane.Name(host))
@@ -51,7 +51,7 @@ extension Owners {
         try ledger.ids(withStoppedQueues(filter))
     }
 
-    /// Queued jobs are shown as waiting while their queue starts no operations.
+    /// Adds the stopped queues to the filter, because their queued jobs are shown as waiting.
     private nonisolated func withStoppedQueues(_ filter: JobFilter) -> JobFilter {
         var filter = filter
         filter.stoppedQueues = stoppedQueues.map(\.entry)
@@ -68,7 +68,8 @@ extension Owners {
         changes.cancel(choice, settling: files, in: inboxes, done: done)
     }
 
-    /// A settling file counts as a waiting job of its inbox's recipe, and of its folder's batch.
+    /// Returns the choice of settling files to cancel, and the inboxes that contain such files. A settling file counts
+    /// as a waiting job of its inbox's recipe, and of its folder's batch.
     private func settling(_ choice: JobChoice) -> (files: SettlingChoice, inboxes: [Inbox]) {
         guard choice.states?.contains(.waiting) ?? true else { return (.all, []) }
         func isChosen(_ inbox: Inbox) -> Bool { choice.recipe == nil || inbox.recipe.name == choice.recipe }

@@ -50,7 +50,8 @@ extension Owners {
     private func figures(of record: BatchRecord, _ working: [JobProgress], at now: Double) -> ProgressReport.Figures {
         let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
-        // Jobs that wait for something outside the batch don't finish at its pace, so the forecast leaves them out.
+        // Jobs that wait for something outside the batch don't finish at the batch's pace, so the forecast leaves these
+        // jobs out.
         let left = Double(all) * (1 - fraction) - Double(record.waiting)
         let (rate, remaining) = outlook(of: jobs.progress[record.id], left, working, at: now)
         return ProgressReport.Figures(
@@ -58,7 +59,7 @@ extension Owners {
             rate: rate, remaining: record.isOpen ? nil : remaining)
     }
 
-    /// The progress of jobs without a batch. `ofBatches` is the number of unfinished jobs that have a batch.
+    /// Returns the progress of jobs without a batch. `ofBatches` is the number of unfinished jobs that have a batch.
     private func others(than ofBatches: Int, _ working: [JobProgress], at now: Double) -> ProgressReport.Figures {
         let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + jobs.counts[$1] }
         let (open, done) = (max(0, unended - ofBatches), Int(jobs.progress[nil]?.pace.done ?? 0))
@@ -71,7 +72,7 @@ extension Owners {
     }
 
     /// Forecasts the rate and the remaining time. Both are nil while no job runs or a queue is paused. The remaining
-    /// time is never shorter than the slowest running operation needs.
+    /// time is never shorter than the remaining time of the slowest running operation.
     private func outlook(
         of batch: BatchProgress?, _ left: Double, _ working: [JobProgress], at now: Double
     ) -> (rate: Double?, remaining: Double?) {

@@ -58,15 +58,16 @@ extension Owners {
         }
     }
 
-    /// A sentence that names the hosts whose downloads PerHost= holds back; nil if there are none.
+    /// Returns a sentence that names the first host whose downloads PerHost= holds back, with the number of other such
+    /// hosts; nil if there are none.
     private func heldDownloads(in queue: GatedQueue) -> String? {
         guard case let hosts = queue.heldGroups, let first = hosts.first else { return nil }
         let others = hosts.count > 1 ? " and \((hosts.count - 1).counted("other host"))" : ""
         return "PerHost=\(configuration.settings.downloads.perHost) holds back downloads from \(first)\(others)"
     }
 
-    /// Number of queued jobs by the first queue of each job. If the ledger can't be read, all of them count for
-    /// `render`, and the status reports the error as a problem.
+    /// Returns the number of queued jobs, by the queue in which they start. If the ledger can't be read, all of them
+    /// count for `render`, and the status reports the error as a problem.
     func queuedCounts() -> [FirstQueue: Int] {
         let all = max(0, jobs.counts[.queued])
         let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
@@ -114,7 +115,7 @@ extension Owners {
         return status
     }
 
-    /// The kept files of each place. Places without kept files and without a rule are left out.
+    /// Returns the kept files of each place. Places without kept files and without a rule are left out.
     private nonisolated func keptFiles() throws -> [DaemonStatus.Kept] {
         let sums = try ledger.keptSums()
         let rules = configuration.settings.keep
@@ -164,7 +165,7 @@ extension Owners {
 
     package func ignoredFiles(of recipe: String?, done: @escaping @Sendable ([IgnoredFile]) -> Void) {
         let inboxes = inboxes.all.filter { recipe == nil || $0.recipe.name == recipe }
-        // Copying very many files on the coordination queue would delay all calls.
+        // Copying a very long list of files on the coordination queue would delay all calls.
         FileLanes.ledger.async {
             done(inboxes.flatMap { $0.report.reasons }.map { ($0.key.path, $0.value) })
         }
@@ -196,7 +197,7 @@ extension Owners {
 }
 
 extension InboxReport {
-    /// Describes the files that can't be claimed.
+    /// A description of the files that can't be claimed; nil if there are none.
     fileprivate var stuckProblem: String? {
         guard let (path, reason) = stuckFile else { return nil }
         let others = stuck.count - 1

@@ -9,9 +9,9 @@ import PipelineModel
 package import ServiceProgram
 import Synchronization
 
-/// Runs the recipes' hooks. A hook is a program that runs when a picture is over or a batch has ended, on the occasions
-/// that the recipe chooses. A recipe's runs follow one another, and each event causes at most one run. Each hook has
-/// its own cursor in the event log, so a slow hook delays nothing else.
+/// Runs the recipes' hooks. A hook is a program that runs on the occasions that the recipe chooses, for example when a
+/// job is over or a batch has ended. The runs of one hook never overlap, and each event causes at most one run. Each
+/// hook has its own cursor in the event log, so a slow hook delays nothing else.
 package actor Hooks: QueueActor {
     /// A program, and the occasions on which it runs.
     package struct Order: Sendable {
@@ -25,7 +25,7 @@ package actor Hooks: QueueActor {
         /// Cursors of the events for which the hook still has to run.
         var due: [Int] = []
         var isBusy = false
-        /// Nil while the program is being checked.
+        /// The run in progress. Still nil while the program is being checked.
         var run: HookRun?
         var isLookedAt = false
     }
@@ -245,7 +245,7 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// The event at `cursor`; nil if it has been forgotten.
+    /// Returns the event at `cursor`; nil if it has been forgotten.
     private func news(at cursor: Int) throws -> News? {
         // If the event was forgotten, the read returns a later event, which gets a run of its own.
         guard let (event, job, batch) = try ledger.events(after: cursor - 1, limit: 1).first, event.cursor == cursor
@@ -297,7 +297,7 @@ package actor Hooks: QueueActor {
 }
 
 extension Hooks.News {
-    /// The variables that name the job or the batch.
+    /// The environment variables that name the job or the batch.
     fileprivate var subject: [String] {
         guard let batch else { return ["PIPELINED_JOB=\(job?.id ?? 0)"] }
         return ["PIPELINED_BATCH=\(batch.id)", "PIPELINED_PICTURES=\(batch.jobs.values.reduce(0, +))"]

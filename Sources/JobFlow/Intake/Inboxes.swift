@@ -24,8 +24,8 @@ package final class Inboxes {
         (self.configuration, self.claims) = (configuration, claims)
     }
 
-    /// Whether no file is settling in any inbox, and each inbox has either seen the files from before the start or has
-    /// a lasting problem.
+    /// Whether no file is settling in any inbox, and each inbox either has scanned the files that existed before the
+    /// start, or has a lasting problem.
     var areIdle: Bool {
         all.allSatisfy { inbox in
             let report = inbox.report
@@ -33,7 +33,7 @@ package final class Inboxes {
         }
     }
 
-    /// Temporary problems of inboxes. The daemon can't tell which files such an inbox contains.
+    /// Temporary problems of inboxes. While such a problem lasts, the daemon can't tell which files the inbox contains.
     var delays: [String] {
         all.compactMap { inbox in
             let report = inbox.report
@@ -82,7 +82,7 @@ package final class Inboxes {
         for inbox in all { inbox.mountsChanged() }
     }
 
-    /// Length in bytes of the longest folder path that may contain an original or a result of the recipe.
+    /// Returns the length in bytes of the longest folder path that may contain an original or a result of the recipe.
     private func longestPlace(of recipe: Recipe, _ inbox: String) -> Int {
         let places = configuration.places
         let claimed = "\(inbox)/\(ClaimFolder.name)/\(UUIDName.make())/0000"
@@ -93,9 +93,9 @@ package final class Inboxes {
 
     // MARK: - Waiting for inboxes
 
-    /// Makes these inboxes, or all, process every event so far, and cancels the chosen settling files in them. Calls
-    /// `done` with the number of cancelled files, and with a message for each inbox that could not cancel its files.
-    /// Does not wait for an inbox that hangs.
+    /// Makes the inboxes in `some`, or all inboxes, process every event so far, and cancels the chosen settling files
+    /// in these inboxes. Calls `done` with the number of cancelled files, and with a message for each inbox that could
+    /// not cancel its files. Does not wait for an inbox that hangs.
     func catchUp(
         cancelling chosen: SettlingChoice? = nil, _ some: [Inbox]? = nil,
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: [String]) -> Void
@@ -111,7 +111,7 @@ package final class Inboxes {
         }
     }
 
-    /// Why an inbox could not cancel its files; nil if it has cancelled them.
+    /// Logs and returns the reason why an inbox could not cancel its files; nil if it has cancelled them.
     private func leaves(_ inbox: Inbox, _ silent: [Inbox]) -> String? {
         let report = inbox.report
         let isSilent = silent.contains { $0 === inbox }
@@ -154,7 +154,8 @@ package final class Inboxes {
         giveUp(once, after: some.map(\.steps))
     }
 
-    /// Keeps waiting while any silent inbox makes progress, because such an inbox will answer after its current work.
+    /// Gives up once HangTimeout passes without progress. An inbox that makes progress will answer after its current
+    /// work.
     private func giveUp(_ once: Once, after former: [Int]) {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             guard !once.isOver else { return }
@@ -201,7 +202,7 @@ package final class Inboxes {
     }
 }
 
-/// Runs a completion only once, although two callers may call it. Also tracks the inboxes that have not answered.
+/// Runs a completion only once, even if `call` is called twice. Also tracks the inboxes that have not answered.
 private final class Once: Sendable {
     typealias Body = @Coordination @Sendable (_ silent: [Inbox]) -> Void
 

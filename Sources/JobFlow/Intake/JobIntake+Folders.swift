@@ -5,8 +5,8 @@ import JobModel
 import Synchronization
 
 /// A folder of an inbox. Files from it join the same batch until the inbox reports that the folder is quiet. After a
-/// crash, the ledger closes all open batches, and the remaining files of a folder form a new batch. Paths are compared
-/// byte by byte, unlike strings.
+/// crash, the ledger closes all open batches, and the remaining files of a folder form a new batch. Compares paths byte
+/// by byte, because different paths may be equal as Swift strings.
 struct DroppedFolder: Hashable {
     private var inbox: [UInt8]
     private var folder: [UInt8]
@@ -19,7 +19,7 @@ struct DroppedFolder: Hashable {
 }
 
 extension JobIntake {
-    /// The batch that pictures from this folder join.
+    /// Returns the batch that pictures from this folder join, and allocates a new batch if the folder has no open one.
     func batch(of folder: String, in inbox: String) -> BatchRecord {
         let place = DroppedFolder(folder, in: inbox)
         let id = open[place] ?? jobs.takeBatch()
@@ -39,7 +39,7 @@ extension JobIntake {
         }
     }
 
-    /// The inbox and the folder from which files still join this batch.
+    /// Returns the inbox and the folder from which files still join this batch.
     package func place(of batch: Int) -> (inbox: Inbox, folder: String)? {
         guard let place = open.first(where: { $0.value == batch })?.key,
             let inbox = inboxes.all.first(where: place.lies)

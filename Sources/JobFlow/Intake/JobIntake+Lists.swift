@@ -17,8 +17,8 @@ extension JobIntake {
     /// The parsed list, or the reason why it can't be read.
     private typealias Reading = Result<AddressList, JobFailure>
 
-    /// Enters files from an inbox, some of which are lists. A list is an original, too. It has a job of its own, which
-    /// ends as soon as it is recorded, so that the list is disposed of like any other original.
+    /// Enters files from an inbox, some of which are lists. A list is an original, too. It has its own job, which is
+    /// recorded as ended at once, so that the list is disposed of like any other original.
     ///
     /// Runs on the inbox's queue, because the inbox's disk may hang.
     package nonisolated func accept(

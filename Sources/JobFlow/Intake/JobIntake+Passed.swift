@@ -11,7 +11,8 @@ import ServiceProgram
 package import SystemCalls
 
 /// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
-/// client. The daemon can thus read only files that the client can read, and the client keeps its file.
+/// client. So a client can make the daemon read only files that the client itself can read, and the client keeps its
+/// file.
 extension JobIntake {
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
     package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void) {

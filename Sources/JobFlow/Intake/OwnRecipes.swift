@@ -16,7 +16,7 @@ package final class OwnRecipes {
     private let configuration: ConfigurationInForce
     private let reloads: Reloads
     nonisolated private let lane = FileLane(threads: 1)
-    /// Changes that have not begun, because another is in progress.
+    /// Changes that have not begun, because another change is in progress.
     private var waiting: [(recipe: String, text: String?, done: Done)] = []
     private var isChanging = false
 
@@ -27,7 +27,8 @@ package final class OwnRecipes {
         (self.configuration, self.reloads) = (configuration, reloads)
     }
 
-    /// Calls `done` with the problems that prevented the change. If there are none, the recipe is in force.
+    /// Saves the recipe. Calls `done` with the problems that prevented the change; if there are none, the recipe is in
+    /// force.
     func save(_ recipe: OwnRecipe, _ done: @escaping Done) {
         do throws(Refusal) { change(recipe.name, to: try recipe.text(), done) } catch {
             done(.failure(.badValue("'\(recipe.name)' \(error.sentence)")))
@@ -119,7 +120,7 @@ package final class OwnRecipes {
 }
 
 extension Configuration {
-    /// The file of a recipe, in force or held.
+    /// Returns the file of the recipe with this name, whether the recipe is in force or held.
     fileprivate func file(of name: String) -> String? {
         (recipes + held.map(\.recipe)).first { $0.name == name }?.file
     }

@@ -38,8 +38,8 @@ package struct Recovery: Sendable {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
     }
 
-    /// Retries a job that was running at a crash. The job runs alone, and only a limited number of times, because a
-    /// picture that crashes the daemon would otherwise do so at every start.
+    /// Queues an interrupted job again. A job that was running when the daemon crashed runs alone, and only a limited
+    /// number of times, because a picture that crashes the daemon would otherwise do so at every start.
     private func again(_ job: inout JobRecord) {
         if job.state == .running {
             job.tries += 1
@@ -111,7 +111,7 @@ package struct Recovery: Sendable {
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
         // Considers only jobs whose original should be in a work folder. An original that was moved to its final place
-        // or removed belongs to the user again, who may have dropped the same file into the inbox once more.
+        // or removed belongs to the user again, and the user may have dropped the same file into the inbox once more.
         return try jobs.filter { isAtWork($0) && !$0.removesOriginal }
             .contains { try putRight($0.id, source: source) }
     }

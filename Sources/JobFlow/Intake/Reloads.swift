@@ -24,7 +24,7 @@ package final class Reloads {
     private var isReloading = false
     /// Callers whose reload or trial has not begun. A trial only reports problems.
     private var waiting: [(isTrial: Bool, done: Done)] = []
-    /// Why the latest reload changed nothing.
+    /// The problems because of which the latest reload changed nothing.
     private var problems: [Problem] = []
 
     init(_ configuration: ConfigurationInForce, _ plugins: PluginGenerations, in pool: WorkerPool, _ inboxes: Inboxes) {
@@ -39,7 +39,7 @@ package final class Reloads {
         return "the reload failed, and the previous configuration is in force: \(first)\(more)"
     }
 
-    /// Reloads run one after another; callers that ask during a reload share the next.
+    /// Requests a reload. Reloads run one after another; requests that arrive during a reload share the next one.
     package func reload(asTrial isTrial: Bool = false, _ done: @escaping Done) {
         waiting.append((isTrial, done))
         if !isReloading { reloadNext() }
@@ -99,8 +99,8 @@ package final class Reloads {
         }
     }
 
-    /// Copies the current plugins and tests the copies, one set at a time. Calls `done` on `lane`, so it may wait for a
-    /// disk.
+    /// Copies the current plugins and tests the copies, one set at a time. Calls `done` on `lane`, so `done` may wait
+    /// for a disk.
     nonisolated private func tryPlugins(
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {

@@ -27,7 +27,8 @@ package struct DoneJobs {
     }
 
     /// Brings the originals back and queues the jobs again. The earlier results stay until new ones replace them. Calls
-    /// `done` when the changes are durable. With `asking`, it changes nothing, and only reports what it would do.
+    /// `done` when the changes are durable. With `asking`, changes nothing, and only reports the outcome that a redo
+    /// would have.
     package func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             lane(of: records).async { [check] in

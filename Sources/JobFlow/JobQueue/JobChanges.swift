@@ -85,7 +85,8 @@ package struct JobChanges {
         }
     }
 
-    /// Cancels rows outside the window with one SQL statement. Their originals are moved later, in the background.
+    /// Cancels rows outside the window in the ledger, without loading them. Their originals are moved later, in the
+    /// background.
     private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
         // Rows that are about to be cancelled must not enter the window in place of the jobs that leave it.
         jobs.suspendFilling()
@@ -110,8 +111,8 @@ package struct JobChanges {
     /// Changes the priority of the chosen jobs that have not begun. Calls `done` with the number of jobs that now have
     /// this priority.
     package func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>) {
-        // After the change, a row outside the window may precede a job in it. So the chosen jobs return from the window
-        // to the queue, to be taken in the new order.
+        // After the change, a row outside the window may precede a job in the window. So the chosen jobs return from
+        // the window to the queue, to be taken in the new order.
         jobs.suspendFilling()
         for job in jobs.all where choice.speaks(of: job.record) && !runner.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }

@@ -6,7 +6,7 @@ import ServiceProgram
 /// Reads the jobs that match a filter, up to the ID `last`, in portions, so that other work can run in between.
 @Coordination
 struct JobPortions {
-    /// Jobs per portion. They are changed together, and share the cost of a few commits.
+    /// Jobs per portion. The jobs of a portion are changed together, and share the cost of a few commits.
     nonisolated static let size = 2000
 
     let ledger: Ledger

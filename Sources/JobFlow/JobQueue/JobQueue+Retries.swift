@@ -7,7 +7,7 @@ import ServiceProgram
 
 /// Queues jobs that wait for a retry: when the retry is due, or earlier on request.
 extension JobQueue {
-    /// Schedules `queueDue` for this time, unless it is scheduled for an earlier one.
+    /// Schedules `queueDue` for this time, unless it is already scheduled for an earlier time.
     func retry(at time: Double) { nextRetry.make(at: time) }
 
     /// Moves jobs whose retry is due to the end of the queue, then schedules the next retry. `setBack` is the number of
@@ -23,8 +23,8 @@ extension JobQueue {
         }
     }
 
-    /// Queues jobs before their retry is due: the jobs in `ids`, or those of a batch, or all. Calls `done` with the
-    /// queued jobs.
+    /// Queues jobs before their retry is due. Selects the jobs that are in `ids` and in `batch`, if these are given.
+    /// Calls `done` with the queued jobs.
     func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping Done<[Int]>) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in

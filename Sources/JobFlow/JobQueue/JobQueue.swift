@@ -137,8 +137,8 @@ package final class JobQueue {
         fill(arrived: left)
     }
 
-    /// Takes the row into the window if it may enter at once. Returns true if the row is in the window, or has been
-    /// there, so that it need not be read from the ledger. Downloads never enter at once: the window reads them by host.
+    /// Takes the row into the window if it may enter at once. Returns true if the row need not be read from the ledger,
+    /// because it is in the window, or has just left it. Downloads never enter at once: the window reads them by host.
     private func takeAtOnce(_ row: JobRecord) -> Bool {
         if jobs[row.id] != nil || ending.contains(row.id) { return true }
         let room = WindowRoom(size: configuration.settings.window)

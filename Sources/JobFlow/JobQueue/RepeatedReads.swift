@@ -26,7 +26,8 @@ package final class RepeatedReads {
 
     init(_ ledger: Ledger) { self.ledger = ledger }
 
-    /// Notes jobs whose rows could not be read. They may be over without a report to the clients that wait for them.
+    /// Notes jobs whose rows could not be read. These jobs may be over without a report to the clients that wait for
+    /// them.
     func missed(ended ids: some Sequence<Int>) {
         missed.ended.formUnion(ids)
         later()

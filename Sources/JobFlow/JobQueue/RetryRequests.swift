@@ -45,7 +45,7 @@ package struct RetryRequests {
         }
     }
 
-    /// The work order for a job's next attempt; nil if its recipe no longer exists or is held.
+    /// Returns the work order for a job's next attempt; nil if its recipe no longer exists or is held.
     package func order(of record: JobRecord) -> WorkOrder? {
         if record.order.adHoc { return record.order }
         return configuration.now.recipe(record.order.recipe).map(configuration.order)
@@ -93,8 +93,8 @@ package struct RetryRequests {
     }
 }
 
-/// A request to bring jobs back, in progress. While the originals of one portion are moved, it prepares the next
-/// portion, and keeps a third one waiting. So the queues that move the originals never idle.
+/// A request in progress to bring jobs back. While the originals of one portion are moved, the next portion is
+/// prepared, and a third one waits. So the queues that move the originals never idle.
 @Coordination
 private final class RetryRequest {
     /// Maximum number of portions in flight: one is being moved, one is being prepared, and one waits, so that neither

@@ -2,10 +2,10 @@ import JobLedger
 import JobModel
 import PipelineModel
 
-/// The turns of the lanes of a queue in the window.
+/// The turns in which a queue's lanes fill the window.
 ///
-/// Each lane may use only its share of the window, so that a long list from one host, a large batch, or a user with many
-/// pictures leaves room for others. The gate of the queue then lets the lanes in the window take turns.
+/// Each lane may use only its share of the window, so that a long list from one host, a large batch, or a user with
+/// many pictures leaves room for other jobs. The gate of the queue then lets the lanes in the window take turns.
 struct Turns {
     private let queue: FirstQueue
     var share: Int
@@ -107,7 +107,7 @@ struct Turns {
     }
 }
 
-/// The turns in both queues in which jobs start.
+/// The turns of both queues in which jobs start.
 struct WindowTurns {
     private var download = Turns(.download, share: 8)
     private var render = Turns(.render)

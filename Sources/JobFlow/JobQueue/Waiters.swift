@@ -222,7 +222,7 @@ package final class Waiters {
         }
     }
 
-    /// The reasons that delay the originals of these jobs, or of all jobs if `ids` is nil.
+    /// Returns the reasons that delay the originals of these jobs, or of all jobs if `ids` is nil.
     private func delay(_ ids: Set<Int>?) -> String? {
         let reasons = originals.delays(among: ids)
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")

@@ -4,9 +4,9 @@ import PipelineModel
 struct WindowRoom {
     let size: Int
 
-    /// A job of this priority may enter while the window contains fewer jobs than this limit. Each priority has room
-    /// that lower priorities can't use, so a job need not wait for jobs of lower priority. Low-priority jobs leave part
-    /// of the window free, and high-priority jobs may exceed its size.
+    /// Returns the limit for a priority. A job of this priority may enter while the window contains fewer jobs than the
+    /// limit. Each priority has room that lower priorities can't use, so a job need not wait for jobs of lower
+    /// priority. Low-priority jobs leave part of the window free, and high-priority jobs may exceed its size.
     func limit(of priority: Priority) -> Int {
         let reserve = max(4, size / 8)
         return switch priority {
@@ -16,7 +16,8 @@ struct WindowRoom {
         }
     }
 
-    /// The lowest priority whose jobs may still enter a window that contains `count` jobs; nil if the window is full.
+    /// Returns the lowest priority whose jobs may still enter a window that contains `count` jobs; nil if the window is
+    /// full.
     func lowest(beside count: Int) -> Priority? { Priority.allCases.first { count < limit(of: $0) } }
 
     /// Number of free places in the window that justifies another query. One query for each job that ends would cost
@@ -24,6 +25,6 @@ struct WindowRoom {
     var portion: Int { max(1, size / 16) }
 
     /// Whether the window takes no more rows, because the new states of too many jobs are still unrecorded. Rows that
-    /// reach a barrier without any work leave the window at once, so its size does not limit their number.
+    /// have no work before a barrier never enter the window, so the window's size does not limit their number.
     func isBlocked(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
 }

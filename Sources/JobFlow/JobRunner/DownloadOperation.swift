@@ -36,16 +36,16 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         var figures = Figures(.bytes)
         var tries = 0
         var partial: FetchResume?
-        /// The part that has been downloaded so far, as the worker reported it last.
+        /// The part that has been downloaded so far, according to the worker's latest report.
         var come: FetchResume?
-        /// Size of the part as recorded in the ledger.
+        /// Size of the part that the ledger has recorded.
         var recorded: Int64 = 0
         var isRecording = false
         var keepsPart = false
     }
 
-    /// Bytes of progress after which the ledger records the partial download again. If the daemon is killed, it loses
-    /// at most this many bytes, plus the bytes of one progress report.
+    /// Bytes of progress after which the ledger records the partial download again. If the daemon is killed, the
+    /// download loses at most this many bytes, plus the bytes of one progress report.
     private static let portion: Int64 = 4 << 20
 
     let url: WebAddress

@@ -26,15 +26,17 @@ struct DownloadShares {
         if isThere, made, let host { hosts[host] = nil }
     }
 
-    /// Whether another node has returned this job. If so, forgets this fact, because this node now downloads the job.
+    /// Returns true if another node has returned this job. Then also forgets the return, because this node now
+    /// downloads the job.
     mutating func takeReturned(_ id: Int) -> Bool { returned.remove(id) != nil }
 
     func takes(_ host: String) -> Bool { hosts[host].map { $0.failures < Self.mostFailures || $0.end < .now } ?? true }
 
-    /// Makes this node download the job itself next time. `host` is set if the other node failed to download from it.
+    /// Makes this node download the job's picture itself next time. `host` is set if the other node failed to download
+    /// from it.
     mutating func downloadHere(_ id: Int, host: String?) {
-        // Cancelled jobs are never looked up and removed, so the size of the set is limited. If a job is forgotten, it
-        // may be lent and returned once more.
+        // Cancelled jobs are never removed one by one, so the set is emptied when it has grown too large. A job that
+        // was dropped in this way may be lent and returned once more.
         if returned.count > 10_000 { returned = [] }
         returned.insert(id)
         hosts = hosts.filter { $0.value.end > .now }

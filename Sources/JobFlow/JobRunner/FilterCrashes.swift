@@ -1,8 +1,8 @@
 import JobLedger
 import JobModel
 
-/// Counts the successive pictures on which a filter has crashed or hung. Such a filter would probably fail on all
-/// further pictures.
+/// Counts the successive pictures on which a filter has crashed or hung. A filter with many such pictures would
+/// probably fail on all further pictures.
 struct FilterCrashes {
     /// For each filter, the pictures on which it has crashed or hung since it last worked.
     private var pictures: [String: Set<String>] = [:]

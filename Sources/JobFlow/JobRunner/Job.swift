@@ -55,7 +55,8 @@ package final class Job {
     /// The operations that work on the picture, the last one first.
     package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
-    /// Cancels the last operation first. Cancelling an earlier one would release its dependent, which might begin.
+    /// Cancels the operations, the last one first, because cancelling an earlier operation would release its dependent,
+    /// which might then begin.
     func cancelOperations() {
         announce?.cancel()
         for operation in operations { operation.cancel() }
@@ -138,7 +139,7 @@ extension PictureHeader {
         return parts.joined(separator: ", ")
     }
 
-    /// The pictures of a multi-picture file that become results.
+    /// A phrase that says which pictures of a multi-picture file become results; nil for a file with one picture.
     private var others: String? {
         guard pages > 1 else { return nil }
         if !framesTaken.isEmpty, framesTaken.allSatisfy({ $0 == pages }) { return "all its \(pages) frames" }

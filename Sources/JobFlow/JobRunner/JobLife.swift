@@ -1,8 +1,8 @@
 package import PipelineModel
 
-/// The state machine of a job in the window: a table of the next state, and of the effects that the runner carries out,
-/// for each event in each state. It reads no clock and touches no file, so a test can check every pair of event and
-/// state.
+/// The state machine of a job in the window: a table that contains, for each event in each state, the next state and
+/// the effects that the runner carries out. It reads no clock and touches no file, so a test can check every pair of
+/// event and state.
 package enum JobLife: Hashable {
     /// The progress of the job, as clients see it. A job that is cancelled after it has begun is shown as `cancelling`
     /// instead.
@@ -102,8 +102,8 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Whether a failure of the job's operations decides what happens to the job. Otherwise the job has ended, or leaves
-    /// the window anyway.
+    /// Whether a failure of the job's operations decides what happens to the job. Otherwise, the job has ended or
+    /// leaves the window anyway.
     package var canFail: Bool { self != .ended && stop != .cancel && stop != .giveBack }
 
     /// Whether the job's operations may be withdrawn, because none has begun.
@@ -124,8 +124,8 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Returns nil if the event can't occur in this state. An event that changes nothing returns the same state: a
-    /// report may arrive late, and a client may ask at any time.
+    /// Returns the transition that an event causes; nil if the event can't occur in this state. An event that changes
+    /// nothing returns the same state, because a report may arrive late, and a client may send a request at any time.
     package func after(_ event: Event) -> Transition? {
         let unchanged = Transition(next: self)
         switch (event, self) {
@@ -187,7 +187,7 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// The same state at another stage.
+    /// Returns the same state at another stage.
     private func atStage(_ next: (Stage) -> Stage) -> JobLife {
         switch self {
         case .working(let stage): .working(next(stage))

@@ -17,13 +17,14 @@ protocol JobOperationsDelegate: AnyObject {
     func downloading(_ job: Job, _ state: OperationState)
     func rendering(_ job: Job, _ state: OperationState)
     func publishing(_ job: Job, _ state: OperationState)
-    /// Records the part of the file that the unfinished download has fetched; nil if no later attempt can resume it.
+    /// Records the part of the file that an unfinished download has fetched. `part` is nil if no later attempt can
+    /// resume the download.
     func recordPart(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void)
-    /// A job in progress is delayed for this reason; nil when the delay is over.
+    /// A job in progress is delayed for this reason. `reason` is nil when the delay is over.
     func showWait(_ id: Int, _ reason: String?)
     /// The job's worker was lost, and another one retries the picture.
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account)
-    /// Records the publish intent; answers false if the job was cancelled first, or the ledger refuses it.
+    /// Records the publish intent. Answers false if the job was cancelled first, or if the ledger refuses the intent.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void)
     /// Records that the job is done.
     func conclude(_ id: Int, _ outcome: Publisher.Outcome, _ done: @escaping @Sendable () -> Void)
@@ -32,7 +33,7 @@ protocol JobOperationsDelegate: AnyObject {
 /// Creates and starts the operations of jobs, and keeps or discards the pictures that they render.
 @Coordination
 final class JobOperations {
-    /// Provides the paths of originals and results, and publishes.
+    /// The objects that provide the paths of originals and results, and that publish results.
     struct Files {
         var staging: Staging
         var claims: ClaimFolders
@@ -66,7 +67,8 @@ final class JobOperations {
         let plan = record.plan
         // If there is an intent, all pictures are already rendered and only have to be published.
         let pictures = record.intent == nil ? plan.segments[record.segment].map { $0.saying(record.texts) } : []
-        // A download needs a render after it even if there are no pictures to make, because the render passes on the file.
+        // A download needs a render operation after it even if there are no pictures to make, because the render
+        // operation passes on the file.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
         let names = JobNames(record.order, path: record.path, batch: record.batch, plan, ledger)
         let url = urlForOthers(record, plan, pictures)
@@ -162,8 +164,8 @@ final class JobOperations {
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
 
-    /// The URL of a picture that another node should download itself. Nil unless the recipe keeps no original, and this
-    /// node has enough downloads of its own to keep its workers busy.
+    /// Returns the URL if another node should download the picture itself; nil otherwise. Among other conditions, the
+    /// recipe must keep no original, and this node must have enough downloads of its own to keep its workers busy.
     private func urlForOthers(_ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture])
         -> RenderOperation.RemoteDownload?
     {
@@ -235,7 +237,7 @@ final class JobOperations {
 }
 
 extension JobRecord {
-    /// The pictures that were rendered before a barrier.
+    /// Returns the pictures that were rendered before a barrier.
     fileprivate func staged(_ plan: Plan) -> [ImageHandle.Staged] {
         let pictures = Dictionary(plan.pictures.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         return staged.compactMap { file in
@@ -243,7 +245,7 @@ extension JobRecord {
         }
     }
 
-    /// Total size of the files from which these pictures are made.
+    /// Returns the total size of the files from which these pictures are made.
     fileprivate func size(of pictures: [PlannedPicture]) -> Int {
         Set(pictures.map(\.source)).reduce(0) { size, source in
             guard let source else { return size + file.size }

@@ -2,7 +2,7 @@ package import JobModel
 package import PictureFiles
 
 extension JobRecord {
-    /// The log line for a job that was done at `end`, which the record does not contain yet.
+    /// Returns the log line for a job that was done at `end`. The record does not contain this time yet.
     package func line(_ places: Places, end: Double) -> String {
         let time = started.map { end - $0 } ?? 0
         let results = outputs.map(\.path).map { path in

@@ -9,8 +9,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Decides by the class of a failure what happens to its job: it ends, is retried later, or waits for a missing
-/// resource.
+/// Decides what happens to a failed job by the class of its failure: the job ends, is retried later, or waits for a
+/// missing resource.
 extension JobRunner: ShortagesDelegate {
     // MARK: - Failing
 
@@ -89,7 +89,8 @@ extension JobRunner: ShortagesDelegate {
         }
     }
 
-    /// Returns false if the job has ended or leaves the window anyway; it may then be still, and leave now.
+    /// Returns false if the job has ended or leaves the window anyway. In that case, also stops the job if all its
+    /// operations have ended.
     private func canFail(_ job: Job) -> Bool {
         if job.life.canFail { return true }
         stopIfStill(job)

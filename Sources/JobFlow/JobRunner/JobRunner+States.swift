@@ -11,7 +11,7 @@ import ServiceProgram
 extension JobRunner {
     // MARK: - Transitions
 
-    /// `reason` is shown while the job waits.
+    /// Applies an event to the job's state, and carries out the effects. `reason` is shown while the job waits.
     func advance(_ job: Job, _ event: JobLife.Event, reason: String? = nil) {
         guard let transition = job.life.after(event) else {
             Log.failure("\(event) can't follow \(job.life) (job \(job.record.id))", of: LogSubject(job.record))
@@ -45,7 +45,7 @@ extension JobRunner {
     /// Cancels a job, unless it is already publishing.
     func cancel(_ job: Job) { advance(job, .cancel) }
 
-    /// Returns the job to the queue: the daemon stops, or another node has returned the picture.
+    /// Returns the job to the queue, because the daemon stops or another node has returned the picture.
     func giveBack(_ job: Job) { advance(job, .giveBack) }
 
     /// Turns a job that has not begun into a row again. Returns false if the job has begun.

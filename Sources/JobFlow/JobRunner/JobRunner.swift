@@ -8,9 +8,9 @@ import PipelineModel
 import ServiceProgram
 import WorkerPools
 
-/// Takes each job through the window, from its row to its end. It translates the reports of the job's operations into
-/// events for `JobLife`, and carries out the effects that follow. It never reads a picture, which is the workers' task,
-/// and it never waits for a disk.
+/// Takes each job through the window, from its row to its end. The runner translates the reports of the job's
+/// operations into events for `JobLife`, and carries out the effects that follow. It never reads a picture, because
+/// that is the workers' task, and it never waits for a disk.
 @Coordination
 package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     let ledger: Ledger
@@ -90,7 +90,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     }
 
     /// Records the downloaded file as the job's original. The file stays in the spool, like a file from `pipectl add`.
-    /// After this, the daemon never downloads it again, not even after a crash.
+    /// After this, the daemon never downloads the file again, not even after a crash.
     private func recordDownload(_ job: Job, _ response: DownloadOperation.Response) {
         job.record.path = response.name
         job.record.file = response.file
@@ -125,7 +125,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             showPause(job)
             stopIfStill(job)
             if job.publish == nil { cross(job) }
-            // A drain does not wait for rendered jobs that can't be published, so it may have ended now.
+            // A drain does not wait for rendered jobs that can't be published, so a drain may have ended now.
             events?.jobRested()
         case .failed:
             job.note(job.render.header)
@@ -246,7 +246,8 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     nonisolated private func release(_ batch: Int, done: @escaping @Sendable () -> Void) {
         ledger.release(batch) { [self] released in
             Coordination.async { [self] in
-                // Not on the ledger's queue, because the end of the operation may begin the next one on this thread.
+                // Must not run on the ledger's queue, because the end of this operation may begin the next operation on
+                // the same thread.
                 done()
                 announcing.remove(batch)
                 if released > 0 { jobs.cameBack(released) }

@@ -16,7 +16,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
     struct Steps: Sendable {
         /// Provides the facts that the results' names need beyond the picture's path.
         var facts: @Sendable (ImageHandle) throws -> NameFacts = { _ in NameFacts() }
-        /// Makes the intent durable; answers false if the job was cancelled first, or the ledger refuses it.
+        /// Makes the intent durable. Answers false if the job was cancelled first, or if the ledger refuses the intent.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
         /// Makes the job's final state durable.
         var conclude: @Sendable (Publisher.Outcome, @escaping @Sendable () -> Void) -> Void

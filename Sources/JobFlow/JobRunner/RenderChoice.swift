@@ -9,7 +9,8 @@ struct UnwantedOutput: Sendable {
     var words: String { (output.map { "\($0): " } ?? "") + reason }
 }
 
-/// The pictures that a render makes: those whose conditions the original meets, grouped by their source.
+/// The pictures that a render operation makes, grouped by source. Excludes pictures whose conditions the original does
+/// not meet.
 struct RenderChoice: Sendable {
     /// Pictures that are made from one source in one task.
     struct Part: Sendable {

@@ -62,9 +62,9 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var task: RenderTask?
         var results: [Int: RenderedOutput] = [:]
         var tries = 0
-        /// The worker process that rendered it last.
+        /// The worker process that rendered the picture last.
         var worker: Int32?
-        /// The other node that rendered it, if any.
+        /// The other node that rendered the picture, if any.
         var node: String?
         /// The file that the other node has downloaded.
         var downloaded: FetchedFile?
@@ -121,8 +121,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     var tries: Int { box.withLock { $0.tries } }
     /// Progress of the latest attempt: the picture's pixels, counted once for each result.
     package var figures: Figures { box.withLock { $0.figures } }
-    /// Metadata that the results lost, their gain maps, and the decoder path: `thumb without IPTC, which png can't hold; jpeg, whole
-    /// (…)`.
+    /// Details for the job's story: outputs that were not wanted, metadata that the results lost, their gain maps, the
+    /// decoder path and the other node. Example: `thumb without IPTC, which png can't hold; jpeg, whole (…)`.
     var detail: String? {
         let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
         let lacks: [String] = (image?.staged ?? []).flatMap { staged -> [String] in
@@ -167,7 +167,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         if box.withLock({ $0.choice.unwanted == nil }) { look() } else { begin(0) }
     }
 
-    /// Makes a worker read the facts that the outputs' conditions compare.
+    /// Makes a worker read the facts that the outputs' conditions refer to.
     private func look() {
         guard let input else { return finish(.cancelled) }
         onDisk(of: input.source) { [self] in
@@ -240,7 +240,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         return try claims.openOriginal(path, of: inbox, flags)
     }
 
-    /// The files that the part is made from, followed by the original if that is a different file.
+    /// Returns the files from which the part is made, followed by the original if that is a different file.
     private func paths(of part: RenderChoice.Part) -> [String] {
         isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }

@@ -8,9 +8,9 @@ import SystemCalls
 
 /// The clock that measures the age of files and jobs.
 ///
-/// A machine may start with a clock that is years ahead; every age limit would then remove everything. The daemon
-/// doubts a clock that is far beyond the latest trusted time, unless the system has synchronised it, or a user has
-/// removed files by age.
+/// A machine may start with a clock that is years ahead, so that every age limit would remove everything. Therefore the
+/// daemon doubts a clock that is far beyond the latest trusted time, unless the system has synchronised it, or a user
+/// has removed files by age.
 @Coordination
 package final class AgeClock {
     struct Reading {
@@ -38,7 +38,7 @@ package final class AgeClock {
     /// The earliest time that a file can have, because pipelined did not exist before 2026. An earlier time comes from
     /// a machine whose clock had not been set yet.
     nonisolated static let earliest = 1_767_225_600.0
-    /// The trusted time is recorded whenever it has advanced by this many seconds.
+    /// Number of seconds by which the trusted time must change before it is recorded again.
     private static let step = 3600.0
 
     init(

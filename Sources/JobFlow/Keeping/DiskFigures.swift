@@ -23,7 +23,7 @@ package final class DiskFigures {
 
     package init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
 
-    /// Checks the disks; calls `done` with a figure for each that has answered in time.
+    /// Checks the disks; calls `done` with a figure for each disk that has answered in time.
     package func look(_ done: @escaping Done<[DiskFigure]>) {
         let group = DispatchGroup()
         let folders = folders

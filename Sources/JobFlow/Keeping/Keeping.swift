@@ -6,8 +6,8 @@ import JobLedger
 package import PipelineModel
 import ServiceProgram
 
-/// Removes what ended jobs have left behind: their originals and results by the rules of [Keep], and their rows by
-/// History= and HistoryJobs=. It checks the files when new ones arrive, and when the oldest file reaches its age limit.
+/// Removes the originals and results of ended jobs by the rules of [Keep], and the rows of ended jobs by History= and
+/// HistoryJobs=. Checks the files when new ones arrive, and when the oldest file reaches its age limit.
 @Coordination
 package final class Keeping {
     let ledger: Ledger
@@ -183,7 +183,7 @@ package final class Keeping {
 }
 
 extension KeepSettings {
-    /// The rule for a place, as written in a configuration file.
+    /// Returns the rule for a place, as written in a configuration file.
     package func said(of place: KeptPlace) -> String {
         let name = place.rawValue
         return "Keep \(name.prefix(1).uppercased() + name.dropFirst())=\(self[place].text)"

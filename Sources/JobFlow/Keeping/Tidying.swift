@@ -13,7 +13,7 @@ import WorkerPools
 package struct Tidying: Sendable {
     private enum Finding {
         case same
-        /// Another file has its path, or its contents have changed.
+        /// Another file is at the path, or the file's contents have changed.
         case changed
         case gone
         /// The file is missing, but its disk may be unmounted.
@@ -83,7 +83,7 @@ package struct Tidying: Sendable {
 
     private var reserve: LedgerReserve { LedgerReserve(path: places.reserve, ledger: ledger) }
 
-    /// Number of bytes above the limit; nil without a limit.
+    /// Returns the number of bytes above the limit; nil without a limit.
     private func excess(_ wish: CleanWish) throws -> Int? {
         guard let most = wish.most else { return nil }
         return try ledger.keptSum(in: wish.place, of: wish.recipe).bytes - most
@@ -151,8 +151,8 @@ package struct Tidying: Sendable {
                 left.append(file)
             }
         }
-        // An outbox outside the daemon's folder belongs to its owner, with all its folders, so none of them are
-        // removed.
+        // An outbox outside the daemon's folder belongs to a user, and so do the folders in it. So none of these
+        // folders are removed.
         let tops = Set(
             gone.map { file in
                 file.place == .results ? FileSystem.join(places.outbox, file.recipe) : places.folder(of: file.place)
@@ -174,8 +174,8 @@ package struct Tidying: Sendable {
         try FileLanes.work(on: file.path).wait(patience, for: work)
     }
 
-    /// Removes the text beside a failed original first. If the text stayed, a user could mistake it for the text of a
-    /// later original with the same name.
+    /// Removes the file, but first the text beside a failed original. If the text stayed, a user could mistake it for
+    /// the text of a later original with the same name.
     private func remove(_ file: KeptFile) throws {
         if file.place == .failed { try FileSystem.remove(Explanation.path(of: file.path)) }
         if file.file != .none { try FileSystem.remove(file.path) }
@@ -183,7 +183,7 @@ package struct Tidying: Sendable {
 }
 
 extension Places {
-    /// The folder that contains all files of a place.
+    /// Returns the folder that contains all files of a place.
     package func folder(of place: KeptPlace) -> String {
         switch place {
         case .archive: archive

@@ -50,7 +50,8 @@ package struct Figures: Sendable {
         return total.flatMap { pace.remaining(Double($0 - done), at: time) }
     }
 
-    /// Progress at `time`: at least the reported progress. An estimate never reaches the total.
+    /// Returns the progress at `time`, which is never less than the reported progress. An estimate never reaches the
+    /// total.
     package func done(at time: Double) -> Int64 { max(shown, estimate(at: time).map { Int64($0.done) } ?? done) }
 
     /// Seconds without a report before progress is estimated.

@@ -33,7 +33,7 @@ package struct JobProgress {
         if let publish = job.publish { grow(publish, end - begin - share * Int64(work.count), at: time) }
     }
 
-    /// Completed units of a job that has reached this barrier.
+    /// Returns the completed units of a job that has reached this barrier.
     package static func reached(_ segment: Int, of segments: Int) -> Int64 {
         units * Int64(segment) / Int64(max(1, segments))
     }
@@ -61,7 +61,7 @@ extension DownloadOperation: Measured {}
 extension RenderOperation: Measured {}
 
 extension Figures {
-    /// In bytes or pixels; indeterminate as long as the total is unknown.
+    /// Returns the progress in bytes or pixels, which is indeterminate as long as the total is unknown.
     fileprivate func progress(at time: Double) -> Progress {
         let progress = Progress.discreteProgress(totalUnitCount: total.map { max(1, $0) } ?? -1)
         progress.completedUnitCount = max(0, done(at: time))

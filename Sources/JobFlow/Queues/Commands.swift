@@ -8,7 +8,7 @@ import PipelineModel
 import ServiceProgram
 package import WorkerProtocol
 
-/// Executes commands to the daemon as a whole, from its own clients or from another node of the fleet.
+/// Executes commands that concern the whole daemon, from its own clients or from another node of the fleet.
 @Coordination
 package final class Commands {
     /// How a drain ended.
@@ -72,7 +72,7 @@ package final class Commands {
         queues.resume(some) { [self] in done(.success(report())) }
     }
 
-    /// Sets a limit, and saves it if asked to.
+    /// Sets a limit, and also saves it if `save` is true.
     private func limit(
         _ name: String?, to text: String?, save: Bool, _ peer: String, _ done: @escaping CommandRefusal.Done
     ) throws(CommandRefusal) {
@@ -105,8 +105,8 @@ package final class Commands {
 
     // MARK: - Draining
 
-    /// Pauses the download and render queues. Calls `done` when all work in progress is published and this node has no
-    /// pictures of other nodes any more, or when that has become impossible.
+    /// Pauses the download and render queues. Calls `done` when all work in progress is published and this node works
+    /// on no pictures of other nodes any more, or when the drain can no longer complete.
     private func drain(_ peer: String, _ done: @escaping CommandRefusal.Done) {
         Log.notice("drained by \(peer): work in progress is finished, and nothing new starts")
         let end = { [self] (end: DrainEnd) in

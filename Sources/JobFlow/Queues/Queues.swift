@@ -10,7 +10,8 @@ import ServiceProgram
 import WorkerPools
 
 /// The queues of operations, in the order in which a job passes them, with their limits and pauses. A limit set since
-/// the start overrides the configured limit; `auto` follows the number of processors. Pauses survive a restart.
+/// the start overrides the configured limit. In the render queue, `auto` follows the number of processors. Pauses
+/// survive a restart.
 @Coordination
 package final class Queues {
     package nonisolated let download: GatedQueue
@@ -61,7 +62,7 @@ package final class Queues {
         }
     }
 
-    /// Why no queued job starts in this queue; nil if jobs can start.
+    /// Returns the reason why no queued job starts in this queue; nil if jobs can start.
     package nonisolated func waitReason(_ entry: FirstQueue) -> String? {
         let report = self[entry].report
         return report.paused ? report.pauseText : ledger.unwritableReason
@@ -75,7 +76,7 @@ package final class Queues {
         for (queue, limit) in zip(pausable, limits) { queue.set(live[queue.name] ?? limit) }
     }
 
-    /// The limit that was set since the start, and whether it is saved for the next start.
+    /// Returns the limit that was set since the start, and whether it is saved for the next start.
     package func live(of key: String) -> (limit: QueueLimit, isSaved: Bool)? {
         live[key].map { ($0, saved.contains(key)) }
     }

@@ -29,7 +29,7 @@ package final class RecipeHours {
 
     init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
 
-    /// Why the job must not begin now; nil if it may.
+    /// Returns the reason why the job must not begin now; nil if it may begin.
     func reason(against job: JobRecord) -> String? { job.order.adHoc ? nil : closed[job.order.recipe] }
 
     /// Opens and closes recipes according to the clock and the configuration in force.

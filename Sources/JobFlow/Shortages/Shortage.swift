@@ -8,7 +8,7 @@ package struct Shortage {
         case room(written: Int64, awaited: String)
         case mount
         case permission
-        /// The filter's plugin must be loaded. Only if the plugin is known does the daemon look for its file.
+        /// The filter's plugin must be loaded. The daemon looks for the plugin's file only if the plugin is known.
         case plugin(isKnown: Bool)
         /// Another version of the filter must be loaded.
         case replacement
@@ -34,7 +34,7 @@ package struct Shortage {
         }
     }
 
-    /// The log message when the resource is available again.
+    /// Returns the log message for the moment when the resource is available again.
     func endMessage(_ resource: Resource) -> String {
         switch need {
         case .room: "there is room in \(resource) again"

@@ -12,7 +12,8 @@ import SystemCalls
 /// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Makes work that needs this resource wait, unless it has begun, because rendering it would be wasted effort.
+    /// Makes the jobs that need this resource wait unless they have begun, because rendering them would be wasted
+    /// effort.
     func setAside(_ resource: Resource, because reason: String)
     /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)
@@ -56,7 +57,7 @@ package final class Shortages {
 
     package var count: Int { shortages.count }
 
-    /// The first missing resource that satisfies the condition.
+    /// Returns the first missing resource that satisfies the condition.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 
     /// Describes each missing resource, and what its work waits for.
@@ -156,8 +157,8 @@ package final class Shortages {
         }
     }
 
-    /// Compares the encoders that the recipes need with those that the start or a reload has found. The daemon also
-    /// starts with recipes that lack an encoder, but their work waits.
+    /// Compares the encoders that the recipes need with the encoders that were found at the start or by a reload. The
+    /// daemon also starts with recipes that lack an encoder, but their work waits.
     func encodersChanged() {
         let missing = configuration.now.catalog.missingEncoders
         let lacks = missing.map { ($0, Resource.encoder($0.format)) }
@@ -171,7 +172,7 @@ package final class Shortages {
         }
     }
 
-    /// Counts the mounts again, because a reload has changed the inboxes or outboxes.
+    /// Counts the mounts again, at the start and after a reload, because the inboxes or outboxes may have changed.
     func placesChanged() {
         holdInboxes()
         places.forget()
