@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures the part of a render's time after the last pixel: the shares in Sources/RenderWorker/Stages/SaveStage.swift.
+"""Measures the share of a render's time after the last pixel: see Sources/RenderWorker/Stages/SaveStage.swift.
 
     VIPS_CONCURRENCY=1 Benchmarks/encoding-share.py PICTURE 'o.webp[Q=80]' 'o.avif[Q=55]'
 

@@ -21,7 +21,7 @@ typedef struct {
     int width, height;
 } jpeg;
 
-/* Encodes pixels of red, green and blue with the quality and subsampling of many cameras. */
+/* Encodes RGB pixels with the quality and subsampling that many cameras use. */
 static jpeg encoded(const unsigned char *pixels, int width, int height) {
     jpeg made = {.width = width, .height = height};
     tjhandle encoder = tjInitCompress();
@@ -58,7 +58,7 @@ static jpeg smooth(void) {
     return made;
 }
 
-/* One of the project's own pictures, encoded again. */
+/* Returns one of the project's own pictures, encoded again. */
 static jpeg drawn(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file) fail("a sample is missing");

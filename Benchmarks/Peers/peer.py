@@ -12,7 +12,7 @@ LUMA = [0.299, 0.587, 0.114]
 
 
 class Output:
-    """One result: its size, and its filter, or ""."""
+    """A result: its size, and its filter, or "" without one."""
 
     def __init__(self, text):
         self.width, _, self.filter = text.partition("+")
@@ -25,7 +25,7 @@ class Output:
 
 
 def shrink(width, target):
-    """The largest shrink factor of a JPEG decoder whose result is at least as wide as the target."""
+    """Returns the largest factor by which a JPEG decoder may shrink for a result at least as wide as the target."""
     return next(n for n in (8, 4, 2, 1) if (width + n - 1) // n >= target)
 
 
@@ -41,7 +41,7 @@ def pyvips_saver(table):
 
     def save(picture, output, path):
         if output.noir:
-            # Truncation is cheaper than rounding, and half a level darker.
+            # Truncating is cheaper than rounding, and makes the picture half a level darker.
             picture = picture.recomb([LUMA]).cast("uchar").maplut(lut)
         if path.endswith(".webp"):
             picture.webpsave(path, Q=QUALITY)
@@ -132,7 +132,7 @@ def opencv_filters():
         return numpy.stack([tones(function) for function in functions], axis=1)[:, None, :]
 
     def keep_hues(picture, table):
-        """Maps the smallest and the largest sample of each pixel through a table, and keeps the third at its place between them."""
+        """Maps each pixel's extreme samples through a table. The third keeps its relative position between them."""
         bands = cv2.split(picture)
         low = cv2.min(cv2.min(bands[0], bands[1]), bands[2])
         high = cv2.max(cv2.max(bands[0], bands[1]), bands[2])
@@ -159,7 +159,7 @@ def opencv_filters():
         encoded = numpy.where(linear <= 0.0031308, 12.92 * linear, 1.055 * numpy.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055)
         return numpy.clip(numpy.rint(encoded * 255), 0, 255).astype(numpy.uint8)
 
-    # Exposure 0.3 and temperature 0.2, blue first; contrast 0.2 and shadows 0.3.
+    # The lights have exposure 0.3 and temperature 0.2, blue first. The curve has contrast 0.2 and shadows 0.3.
     lights = numpy.stack([light_of(2 ** 0.3 * 2 ** part) for part in (-0.1, 0, 0.1)], axis=1)[:, None, :]
     tone_curve = tones(lambda x: (lambda y: y + 0.2 * (s_curve(1)(y) - y))(x + 0.3 * x * (1 - x) ** 3))
 
@@ -303,7 +303,7 @@ def opencv(table):
         (True, 4): cv2.IMREAD_REDUCED_GRAYSCALE_4, (False, 4): cv2.IMREAD_REDUCED_COLOR_4,
         (True, 8): cv2.IMREAD_REDUCED_GRAYSCALE_8, (False, 8): cv2.IMREAD_REDUCED_COLOR_8,
     }
-    # OpenCV can't return a size without decoding. Its caller would know the sizes of these pictures.
+    # OpenCV can't return a picture's size without decoding it, so Pillow reads the size. A real caller would know it.
     from PIL import Image
 
     def render(source, outputs, results):

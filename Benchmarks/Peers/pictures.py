@@ -31,7 +31,7 @@ def write(picture, format, path):
 
 
 def with_gain_map(picture):
-    """The picture with a grey map of a quarter of its sides, which lightens what is light by up to two and a half stops."""
+    """Returns a JPEG with a grey gain map at a quarter of the size, which brightens light areas by up to 2.5 stops."""
     def marker(content):
         return b"\xff\xe2" + struct.pack(">H", len(content) + 2) + content
 
@@ -50,7 +50,7 @@ def with_gain_map(picture):
 
 
 def crop(photograph, size, seed):
-    """Returns a part at a seeded position. Enlarges the photograph first if it is too small."""
+    """Returns a crop at a seeded position. Enlarges the photograph first if it is too small."""
     width, height = size
     places = random.Random(seed)
     if width < photograph.width / 4:

@@ -1,5 +1,5 @@
-/* waits: a filter that takes time but no processor. It stands in for the processors that a fleet has and one machine
- * does not have. */
+/* waits: a filter that takes time but uses no processor. It simulates work on the processors that a fleet has and a
+ * single machine lacks. */
 #include <pipeline_plugin.h>
 #include <unistd.h>
 #include <vips/vips.h>

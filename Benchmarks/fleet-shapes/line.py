@@ -58,7 +58,7 @@ class Line:
 
     def leave(self, number):
         self.write(f"UNSUB {number}")
-        later(2, self.listened.pop, number, None)  # Messages that are on their way are still answered.
+        later(2, self.listened.pop, number, None)  # Messages that are already in flight are still handled.
 
     def say(self, subject, text="", reply=""):
         self.write(f"PUB {subject} {reply} {len(text)}\r\n{text}")

@@ -6,12 +6,12 @@ the same numbers.
 import asyncio, bisect, collections, random
 from line import NOBODY, Line, later, now, spawn
 
-# In seconds: the timeout of an offer, the time between two searches for a place, and between two presences; the time after which a
-# silent member counts as gone, and an attempt without a sign of life as lost; how long a place is kept, and how long a full node
-# remembers who has asked.
+# In seconds. SILENCE: the timeout of an offer. PAUSE: the time between two searches for a place. BEAT: the time between
+# two presences. GONE: the silence after which a member counts as gone. LIFE: the silence after which an attempt counts
+# as lost. KEPT: how long a place is kept. NOTED: how long a full node remembers who has asked.
 SILENCE, PAUSE, BEAT, GONE, LIFE, KEPT, NOTED = 2, 0.5, 2, 10, 3, 1, 5
-# Places of a node; the maximum number of presences that a member receives per second, and of an origin's concurrent offers to the
-# queue group.
+# PLACES: the number of places of a node. MOST_MESSAGES: the most presences that a member receives per second. WINDOW:
+# the most concurrent offers of an origin to the queue group.
 PLACES, MOST_MESSAGES, WINDOW = 4, 25, 16
 
 

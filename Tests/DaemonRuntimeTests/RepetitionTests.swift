@@ -25,7 +25,7 @@ struct RepetitionTests {
     }
 }
 
-/// Collects timers until the test fires them.
+/// A clock that keeps its timers until the test fires them.
 @Coordination
 private final class HandClock {
     var timers: [@Coordination @Sendable () -> Void] = []

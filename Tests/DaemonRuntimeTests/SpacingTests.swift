@@ -23,8 +23,8 @@ struct SpacingTests {
         #expect(questions(others: false) == 1)
     }
 
-    /// How often the second of two calls asks whether there are other calls. On a busy machine the second call may come
-    /// too late to ask, so the method repeats the pair.
+    /// Makes two calls, and returns how often the second asks whether there are other calls. On a busy machine the
+    /// second call may come too late to ask, so the method repeats the pair.
     private func questions(others: Bool) -> Int {
         for _ in 0..<1000 {
             var spacing = Spacing()

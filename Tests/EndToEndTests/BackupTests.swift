@@ -70,7 +70,7 @@ struct BackupTests {
         return try JSONDecoder().decode(BackupReport.self, from: Data(outcome.output.utf8))
     }
 
-    /// Restores the part of the backup in `folder` that belongs to the daemon at `former`, for another daemon that has
+    /// Copies the root of the daemon at `former` from the backup in `folder` to the root of another daemon, which has
     /// not been started.
     private func restore(_ folder: String, of former: String, to daemon: DaemonFixture) async throws {
         try await copy(folder + former, daemon.root.path)

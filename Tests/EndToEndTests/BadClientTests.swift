@@ -103,7 +103,7 @@ struct BadClientTests {
                 #expect(reply.error != "InvalidParameter", "\(method.name): \(reply)")
             }
             #expect(try client.ask("List").parameters["jobs"] is [Any])
-            // A call that would choose nothing is a mistake.
+            // A call that selects no jobs is an error.
             for method in ["Cancel", "Retry", "Forget", "Undo", "Redo", "Clean", "CancelMatching"] {
                 #expect(try client.ask(method).error == "BadValue", "\(method)")
             }
@@ -241,7 +241,7 @@ struct BadClientTests {
                 sent += try Socket.send(calls[sent..<min(calls.count, sent + 4096)], to: client.socket)
                 return true
             }
-            // The test reads nothing until the daemon has stopped reading, which shows in 200 refused writes.
+            // The test reads nothing until the daemon has stopped reading. The sign is 200 refused writes in a row.
             var refused = 0
             while refused < 200 {
                 refused = try push() ? 0 : refused + 1

@@ -26,8 +26,8 @@ struct BatchTests {
 
     private static func isEnd(_ event: Control.Event) -> Bool { event.kind == "batch" && event.text == "ended" }
 
-    /// A word for each event: its kind, its text or its job's state, whichever is most specific. For example "arrived"
-    /// or "picture".
+    /// Returns a word for each event: the text of a batch event, "picture" for a picture event, and otherwise the job's
+    /// state, with "at barrier" for "waiting".
     private func words(_ events: [Control.Event]) -> [String] {
         events.compactMap { event in
             switch event.kind {

@@ -56,7 +56,7 @@ struct CompletionTests {
         }
     }
 
-    /// bash's completions of the last word. The driver splits the line as bash does.
+    /// Returns bash's completions of the last word. The driver splits the line as bash does.
     private func bash(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             source \(Self.scripts)/pipectl.bash
@@ -68,7 +68,7 @@ struct CompletionTests {
         return try await run(daemon, ["bash", "--norc", "-c", driver, "bash", "pipectl"] + words)
     }
 
-    /// zsh's candidates for the last word. zsh would filter them itself.
+    /// Returns zsh's candidates for the last word, unfiltered. zsh itself would filter them.
     private func zsh(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             words=("$@") CURRENT=$# PREFIX=$@[-1]
@@ -81,7 +81,7 @@ struct CompletionTests {
         return try await run(daemon, ["zsh", "-f", "-c", driver, "zsh", "pipectl"] + words)
     }
 
-    /// fish's completions of the line.
+    /// Returns fish's completions of the line.
     private func fish(_ daemon: DaemonFixture, _ line: String) async throws -> [String] {
         try await run(
             daemon,

@@ -29,7 +29,7 @@ struct ConfinementTests {
                 let id = try await daemon.job("\(inbox).png", becomes: "failed")
                 let story = try await daemon.pipectl("show", "\(id)")
                 #expect(story.output.contains(error), "\(story.output)")
-                // No job is retried in a second worker.
+                // No job is tried again in a second worker.
                 #expect(try daemon.call(Call.Show(id: id)).story.tries == 1)
                 #expect(daemon.files(in: "outbox/\(inbox)") == [])
             }
@@ -135,8 +135,8 @@ struct ConfinementTests {
     func spoiled() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nSandbox=required\nWorkerJobs=1\n"]
         try await DaemonFixture.with(files) { daemon in
-            // Every worker that starts from now on finds this file beside the copied plugins and loads it. Landlock
-            // does not restrict the thread that the file starts.
+            // Each worker that starts from now on finds this file beside the copied plugins, and loads it. The file
+            // starts a thread, which Landlock does not restrict.
             let thread = daemon.path("state/plugins/1/thread.so")
             try CuriousPlugin.compile(CuriousPlugin.thread, to: thread)
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -175,8 +175,8 @@ struct ConfinementTests {
         try CuriousPlugin.compile(thief, to: daemon.path("plugins/thief.so"))
     }
 
-    /// A wrapper that makes a system call fail for the daemon and its workers. With `-D`, strace runs as a grandchild,
-    /// so the daemon keeps its process ID.
+    /// Returns a wrapper that makes a system call fail for the daemon and its workers. With `-D`, strace runs as a
+    /// grandchild, so the daemon keeps its process ID.
     private static func without(_ call: String, _ error: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",

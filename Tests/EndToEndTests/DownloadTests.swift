@@ -373,7 +373,7 @@ struct DownloadTests {
         }
         try await Self.withDaemon { daemon in
             _ = try await daemon.pipectl("add", server.url("/a.png"))
-            // Wait until the ledger's row records that half of the partial file is durable.
+            // Wait until the ledger records that half of the picture is durable in the partial file.
             let columns = "SELECT COALESCE(MAX(partial), '') FROM jobs"
             let read = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])"
             while try await !Python.run(read, daemon.path("state/ledger.sqlite"), columns).output.contains("\(half)") {

@@ -7,7 +7,7 @@ import Testing
 struct EncoderTests {
     private static let recipe = "[Recipe]\nInbox=tiny\n[Output]\nChain=resize width=20 | save format=jxl effort=3\n"
 
-    /// The number of render workers that have loaded libjxl.
+    /// Returns the number of render workers that have loaded libjxl.
     private static func withJXL(_ daemon: DaemonFixture) throws -> Int {
         try daemon.workers().count { worker in
             let maps = FileHandle(forReadingAtPath: "/proc/\(worker)/maps")
@@ -36,7 +36,7 @@ struct EncoderTests {
         }
     }
 
-    /// The libvips that the workers use: its file name and its path.
+    /// Returns the libvips that the workers use: its file name and its path.
     private static func libvips() async throws -> (name: String, file: URL) {
         let needed = try await Programs.run(path: "/usr/bin/ldd", [Programs.path("pipelined-render")]).output
         let line = try #require(needed.split(separator: "\n").first { $0.contains("libvips.so") })

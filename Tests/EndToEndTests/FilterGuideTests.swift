@@ -19,7 +19,7 @@ struct FilterGuideTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardized
     }
 
-    /// The code snippets of the guide, without its commands.
+    /// Returns the code snippets of the guide, without its commands.
     private static func guide() throws -> [String] {
         let text = try String(
             contentsOf: source.appendingPathComponent("docs/writing-a-filter.md"), encoding: .utf8)

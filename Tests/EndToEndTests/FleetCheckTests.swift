@@ -98,7 +98,7 @@ extension FleetPair {
 }
 
 extension DaemonFixture {
-    /// The other node of this name, if this node has heard of it.
+    /// Returns the other node of this name, if this node has heard of it.
     fileprivate func node(_ name: String) throws -> Control.Node? {
         try status().fleet?.nodes.first { $0.name == name }
     }

@@ -35,7 +35,8 @@ struct FleetDownloadTests {
         }
     }
 
-    /// `password` is the path of a file. It contains the password that `a` uses for the pictures' server.
+    /// Runs `body` with the two daemons. `password` is the path of a file with the password that `a` uses for the
+    /// pictures' server.
     private static func withPair(
         _ more: String = "", password: String? = nil, ofB: String = isOpen, isFull: Bool = true,
         _ body: (Served) async throws -> Void

@@ -36,12 +36,12 @@ struct FolderBatchTests {
         return try daemon.call(Call.Batches()).batches
     }
 
-    /// The paths of a batch's jobs, in queue order.
+    /// Returns the paths of a batch's jobs, in queue order.
     private func paths(_ batch: Int, _ daemon: DaemonFixture) async throws -> [String] {
         try await daemon.ledger("SELECT path FROM jobs WHERE batch = \(batch) ORDER BY position")
     }
 
-    /// The names of the folders in the inbox.
+    /// Returns the names of the folders in the inbox.
     private func folders(_ daemon: DaemonFixture) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: daemon.path("inbox")).filter { $0 != ".pipelined" }.sorted()
     }

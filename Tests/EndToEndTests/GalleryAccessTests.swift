@@ -40,7 +40,7 @@ struct GalleryAccessTests {
     func actions() async throws {
         try await GalleryPage.with { daemon, browser in
             try await Self.addPictures(daemon, browser)
-            // Without a focus, an arrow leads to the pictures.
+            // If nothing has the focus, an arrow key moves it to the pictures.
             try browser.press(.right)
             try await browser.until("\(Self.focus) === 'job-3'")
             try browser.type("x")
@@ -55,7 +55,7 @@ struct GalleryAccessTests {
             try browser.value("document.querySelector('#chosen .close').focus()")
             try browser.press(.enter)
             try await browser.until("document.querySelector('#chosen').hidden && \(Self.focus) === 'job-3'")
-            // A picture that leaves the view hands the focus to the picture in its place.
+            // When a picture leaves the view, the picture that takes its place gets the focus.
             try await browser.until("document.querySelector('[data-filter=done] .count').textContent === '2'")
             try browser.click("[data-filter=done]")
             try await browser.until("\(GalleryPage.cells()) === 2")
@@ -64,7 +64,7 @@ struct GalleryAccessTests {
             try await browser.until("\(GalleryPage.cells()) === 1 && \(Self.focus) === 'job-1'")
             try browser.press(.enter)
             try await browser.until("document.querySelector('dialog.large[open]')")
-            // The large view keeps the focus when a button of its own vanishes.
+            // When a button of the large view vanishes, the focus stays in the large view.
             try browser.value(
                 "[...document.querySelectorAll('.large .doing button')].find(one => one.textContent === 'Process again').focus()"
             )
@@ -75,7 +75,7 @@ struct GalleryAccessTests {
         }
     }
 
-    /// What axe-core finds in the page as it is.
+    /// Returns the violations that axe-core finds in the page's present state.
     private static func violations(_ browser: Browser) throws -> [String] {
         try #require(
             try browser.promise(

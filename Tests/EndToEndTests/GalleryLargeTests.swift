@@ -66,7 +66,7 @@ struct GalleryLargeTests {
             _ = try daemon.call(Call.Pause(queue: "render"))
             let names = ["img2.png", "img10.png", "img1.png", "img9.png", "img11.png"]
             for name in names {
-                // The first in the natural order is the largest, so that it is complete last.
+                // The first file in natural order is the largest, so it takes longest to send.
                 let side = name == "img1.png" ? 1500 : 8
                 try daemon.write(Picture.png(width: side, height: side), to: "mine/\(name)")
             }
@@ -94,7 +94,7 @@ struct GalleryLargeTests {
             try await browser.until("!document.querySelector('#empty').hidden")
             try browser.press(.question)
             try await browser.until("/login ends on 20/.test(document.querySelector('.help[open]').textContent)")
-            // Another browser has no login. Its page takes the code.
+            // Another browser is not logged in. Its page asks for the code.
             let stranger = try await Browser()
             try stranger.go(to: origin)
             try stranger.value("document.querySelector('#code').focus()")

@@ -24,7 +24,7 @@ struct HostTests {
         let slow = try SlowServer(pictures: 100)
         let quick = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
         try await DaemonFixture.with(Self.configuration(4, perHost: 2)) { daemon in
-            // The slow host's pictures are first in the list, and are more than the window holds.
+            // The slow host's pictures come first in the list, and there are more of them than the window holds.
             let list = slow.list + Data("\n\(quick.url("/first.png"))\n".utf8)
             try daemon.drop(list, as: "long.urls")
             try await daemon.job("first.png", becomes: "done")

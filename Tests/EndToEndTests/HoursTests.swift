@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Hours of recipes")
 struct HoursTests {
-    /// A recipe whose hours begin in three hours, or are now, by the local time of the test.
+    /// Returns a recipe. Its hours include the present time if `isOpen`, and otherwise begin in two to three hours.
     private static func recipe(isOpen: Bool) -> String {
         let hour = Calendar.current.component(.hour, from: Date())
         let (start, end) = isOpen ? (hour + 23, hour + 3) : (hour + 3, hour + 4)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A login for downloads")
 struct LoginTests {
-    /// A server that admits only clients with the password that `word` returns.
+    /// Returns a server that admits only clients with the password that `word` returns.
     private static func server(_ word: @escaping @Sendable () -> String) throws -> HTTPServer {
         try HTTPServer { request, connection in
             let isLet = request.headers["x-key"] == word()

@@ -69,7 +69,7 @@ struct PriorityTests {
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
             let order = try await order(daemon)
             func place(_ name: String) throws -> Int { try #require(order.firstIndex(of: name), "\(order)") }
-            // While all three recipes have work, eight turns are two of `many`, four of `twice` and two of `default`.
+            // While all three recipes have work, `many` gets two of eight turns, `twice` four, and `default` two.
             #expect(
                 Set(order.prefix(8)) == [
                     "a/1.png", "b/1.png", "t1.png", "t2.png", "t3.png", "t4.png", "n1.png", "n2.png",

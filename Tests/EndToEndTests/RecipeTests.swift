@@ -71,7 +71,7 @@ struct RecipeTests {
             #expect(note.contains("this dng holds no preview") && note.contains("set Raw=develop in the recipe"))
             #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "develop" }?.raw == "develop")
 
-            // Without a recipe, a chain chooses Raw= automatically.
+            // For a chain without a recipe, the option --raw takes the place of Raw=.
             try daemon.write(file, to: "mine/b.DNG")
             func run(_ verb: String, _ words: String...) async throws -> Outcome {
                 let chain = [verb, daemon.path("mine/b.DNG"), "--chain", "resize scale=0.5 | save"]

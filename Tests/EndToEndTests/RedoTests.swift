@@ -49,7 +49,8 @@ struct RedoTests {
         try daemon.call(Call.Show(id: id)).story.job
     }
 
-    /// The results in the outbox. Excludes .staging, from which the daemon removes withdrawn results in the background.
+    /// Returns the results in the outbox. Excludes .staging, from which the daemon removes withdrawn results in the
+    /// background.
     private static func results(_ daemon: DaemonFixture) -> [String] {
         daemon.files(in: "outbox/web").filter { !$0.hasPrefix(".staging/") }
     }
@@ -103,7 +104,7 @@ struct RedoTests {
             #expect(try await asked(daemon.path("archive/web/album")).jobs == [2, 3])
             #expect(try await asked(daemon.path("archive/web/../web/a.png")).jobs == [1])
             #expect(try daemon.list().allSatisfy { $0.state == "done" && $0.redo == nil })
-            // A file in the folder that belongs to no job is only counted. The folder may be given through a link.
+            // A file in the folder that belongs to no job is only counted. A link may lead to the folder.
             try daemon.write(Picture.small, to: "archive/web/album/old.png")
             try FileManager.default.createSymbolicLink(
                 atPath: daemon.path("link"), withDestinationPath: daemon.path("archive/web"))

@@ -11,7 +11,7 @@ struct ReloadTests {
             "[Recipe]\nInbox=paint\nOriginal=delete\n[Output]\nChain=paint | save format=png\n"
     ]
 
-    /// A filter that sets every sample to the same value.
+    /// Returns a filter that sets every sample to the same value.
     private static func paint(_ value: Int, version: String) -> Plugin {
         Plugin(
             name: "paint", body: "return vips_linear1(in, out, 0, \(value), \"uchar\", TRUE, NULL);",

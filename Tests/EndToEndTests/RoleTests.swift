@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Who may do what, and who did it")
 struct RoleTests {
-    /// A group that the daemon of the test may give its socket to.
+    /// A group to which the test's daemon may give its socket.
     private static let group = Group.name(getegid())
     private static let files = ["etc/pipelined.conf": "[Control]\nLookGroup=\(group)\n"]
 

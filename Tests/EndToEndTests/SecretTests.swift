@@ -12,7 +12,7 @@ struct SecretTests {
         "etc/recipes.d/noir.recipe": "[Recipe]\nHook=HOOK\n[Output]\nChain=noir | save format=jpeg\n",
     ]
 
-    /// The replies to every call that describes jobs, as text.
+    /// Returns the replies to every call that describes jobs, as text.
     private static func answers(of daemon: DaemonFixture) async throws -> String {
         let client = try RawClient(daemon)
         var told = ""

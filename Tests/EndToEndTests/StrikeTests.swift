@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A filter that crashes with picture after picture")
 struct StrikeTests {
-    /// A filter that crashes with every picture that is 13 pixels wide.
+    /// Returns a filter that crashes with every picture that is 13 pixels wide.
     private static func odd(version: String, crashes: String = "abort();") -> Plugin {
         Plugin(
             name: "odd", body: "if (in->Xsize == 13) \(crashes) return vips_copy(in, out, NULL);",
@@ -38,7 +38,7 @@ struct StrikeTests {
                 try daemon.drop(Self.bad, as: "bad-\(number).png", inbox: "inbox/odd")
                 try await daemon.job("bad-\(number).png", becomes: "failed")
             }
-            // Only consecutive crashes count: a picture that passes resets the filter's count.
+            // Only consecutive crashes count: a picture that the filter renders without a crash resets the count.
             try daemon.drop(as: "good.png", inbox: "inbox/odd")
             try await daemon.job("good.png", becomes: "done")
             for number in 3...5 {

@@ -152,7 +152,7 @@ struct TryTests {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "a.png")
             let client = try daemon.client()
-            /// The number of result files that the daemon has open.
+            /// Returns the number of result files that the daemon has open.
             func open() throws -> Int {
                 let folder = "/proc/\(daemon.process)/fd"
                 return try FileManager.default.contentsOfDirectory(atPath: folder).count { number in

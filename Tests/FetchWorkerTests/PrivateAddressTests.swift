@@ -6,7 +6,7 @@ import WorkerProtocol
 
 @Suite("URLs can't reach private addresses")
 struct PrivateAddressTests {
-    /// URLs that denote this machine in various spellings, with the port.
+    /// Returns URLs with this port that denote this machine in various spellings.
     private static func ways(_ port: Int) -> [String] {
         [
             "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001",
@@ -21,8 +21,8 @@ struct PrivateAddressTests {
         ]
     }
 
-    /// Whether every reader takes the URL for 127.0.0.1. After a backslash, libcurl still takes the text before an @
-    /// for a password, and browsers do not.
+    /// Whether all URL parsers agree that the host is 127.0.0.1. Libcurl treats the text before an @ as a login even
+    /// after a backslash; browsers do not.
     private static func isPlain(_ url: String) -> Bool { url.hasPrefix("http://127.0.0.1:") && !url.contains("\\") }
 
     private static func secret() throws -> HTTPServer {

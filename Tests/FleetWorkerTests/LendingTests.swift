@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Pseudo-random bytes, so that no two pieces are equal.
+/// Returns pseudo-random bytes, so that no two pieces are equal.
 func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed
     return (0..<count).map { _ in

@@ -111,7 +111,7 @@ struct ServerTests {
         withExtendedLifetime(talker) {}
     }
 
-    /// A server that sends `words` to every client.
+    /// Returns a server that sends `words` to every client.
     private static func talker(_ words: String) throws -> (Descriptor, Int) {
         let listener = try Loopback.listen()
         Thread.detachNewThread {

@@ -131,8 +131,8 @@ extension FuzzTarget {
         precondition(own == theirs, "zlib reads it in another way")
     }
 
-    /// The first bytes that zlib unpacks. Passes the packed bytes one by one, because at a fault GLib drops all bytes
-    /// that zlib has unpacked in the same call.
+    /// Returns the first `count` bytes that zlib unpacks, or fewer after an error. Passes the packed bytes one by one,
+    /// because when a call fails, GLib drops all bytes that zlib has unpacked in that call.
     private static func unpacked(_ packed: [UInt8], count: Int) -> [UInt8] {
         guard let unpacker = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB) else { return [] }
         defer { g_object_unref(UnsafeMutableRawPointer(unpacker)) }

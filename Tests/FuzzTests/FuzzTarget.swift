@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         (self.name, self.words, self.body) = (name, words, body)
     }
 
-    /// A target whose input is text.
+    /// Returns a target whose input is text.
     static func text(
         _ name: String, words: [String] = [], _ body: @escaping @Sendable (String) throws -> Void
     ) -> FuzzTarget {

@@ -11,7 +11,7 @@ import TestTools
 final class InboxSink: IntakeSink {
     private struct Unreadable: Error {}
 
-    /// Where a test puts its files: at the top of the inbox, or in a folder of it.
+    /// The place of a test's files: the top of the inbox, or a folder in it.
     enum Depth { case top, folder }
 
     private let kept: KeptFiles

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Announcements")
 struct AnnouncementsTests {
-    /// Two jobs of batch 1 that have arrived at its barrier. The window stays empty.
+    /// Returns the runner after two jobs of batch 1 have arrived at the batch's barrier. The window stays empty.
     private func arrived(_ fixture: OwnersFixture) -> JobRunner {
         let jobs = (1...2).map { id in
             var job = fixture.job(id, .waiting)
@@ -44,7 +44,7 @@ struct AnnouncementsTests {
             await fixture.settle()
             #expect(try fixture.texts("batch") == ["arrived"])
             #expect(operations.withLock { $0 } == 1)
-            // The ledger announces the end by itself.
+            // The ledger itself announces the batch's end.
             let jobs = try fixture.ledger.jobs([1, 2])
             for var job in jobs {
                 (job.state, job.finished) = (.done, 2000)
@@ -60,7 +60,7 @@ struct AnnouncementsTests {
     func joined() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let runner = arrived(fixture)
-            // An announcement would never run, because its queue is paused.
+            // The queue of announcements is paused, so an announcement would never run.
             _ = Coordination.sync { fixture.owners.queues.announce }.pause(reason: nil)
             Coordination.sync { runner.announce(.joined, of: 1) }
             await fixture.until { fixture.owners.jobs.counts[.queued] == 2 }

@@ -12,7 +12,7 @@ import Testing
 struct ConfigurationInForceTests {
     private static let places = Places.laidOut(below: "/srv/pictures")
 
-    /// A configuration with the given window size. Its only recipe's name contains that size, to reveal mixtures.
+    /// Returns a configuration with this window size, which its only recipe's name repeats, to reveal mixtures.
     private func loaded(window: Int) -> LoadedConfiguration {
         let settings = ConfigurationText(name: "test.conf", text: "[Queues]\nWindow=\(window)\n")
         let recipe = ConfigurationText(

@@ -57,7 +57,7 @@ struct DownloadOperationTests {
 
         var leftovers: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
 
-        /// The fetch workers that this process has started.
+        /// Returns the fetch workers that this process has started.
         static func workers() throws -> [Int32] { try Children.of(getpid(), named: "pipelined-fetch") }
 
         deinit {
@@ -304,7 +304,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers.sorted() == ["a", "b", "c"])
     }
 
-    /// Answers each fetch immediately, except that URLs ending in `mute` never get any report.
+    /// A worker that answers each fetch immediately, except that it never reports on URLs ending in `mute`.
     private static let muteWorker = """
         #!/usr/bin/python3
         import json, os, socket

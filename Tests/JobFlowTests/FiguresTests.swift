@@ -8,7 +8,7 @@ struct FiguresTests {
     func encoding() throws {
         var figures = Figures(.pixels)
         figures.begin(total: 1000, at: 0)
-        // The worker has read all pixels: about a fiftieth of the time that an AVIF takes.
+        // The worker has read all pixels, which takes about a fiftieth of the time of an AVIF's render.
         figures.take(20, of: 1000, at: 0.5)
         #expect(figures.done(at: 0.6) == 20)
         let middle = figures.done(at: 12)
@@ -21,7 +21,7 @@ struct FiguresTests {
             #expect(done >= Int64(last) && done < 1000 && left > 0)
             last = Double(done)
         }
-        // A report below the shown figure does not lower it; a report above it raises it.
+        // A report below the shown figure does not lower that figure; a report above it raises it.
         let told = figures.done(at: 6001)
         figures.take(990, of: 1000, at: 6001)
         #expect(told > 990 && figures.done(at: 6001) == told)

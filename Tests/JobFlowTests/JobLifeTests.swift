@@ -19,8 +19,8 @@ struct JobLifeTests {
         .leaves,
     ]
 
-    /// `W`orking, `P`ublishing, `S`topping, `D`iscarding, `E`nded; at the stage `q`ueued, `r`unning or `w`aiting; with the
-    /// stop `c`ancel, `g`ive back or `w`ait.
+    /// Returns up to three letters: the phase (`W`orking, `P`ublishing, `S`topping, `D`iscarding or `E`nded), the stage
+    /// (`q`ueued, `r`unning or `w`aiting), and the stop (`c`ancel, `g`ive back or `w`ait).
     private static func short(_ life: JobLife) -> String {
         let (letter, stage): (String, JobLife.Stage?) =
             switch life {
@@ -41,8 +41,8 @@ struct JobLifeTests {
         return letter + (stage.flatMap { stages[$0] } ?? "") + (stop ?? "")
     }
 
-    /// A line for each state: the state that follows each event, a point if it is the same, a dash if the event can't
-    /// occur.
+    /// A line for each state. For each event it has the next state, a dot if the state stays the same, or a dash if the
+    /// event can't occur.
     private static var table: [String] {
         states.map { state in
             let next = events.map { event in

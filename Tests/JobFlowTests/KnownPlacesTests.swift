@@ -30,7 +30,8 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Does the same work as an earlier look at the place, so the earlier look has usually finished when this returns.
+    /// Does the same work as `KnownPlaces` for one look at the place, so an earlier look has usually finished when this
+    /// method returns.
     private func look(at place: String) async {
         await withCheckedContinuation { continuation in
             FileLane(threads: 1).async {
@@ -40,8 +41,8 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Makes the places known with the mounted disk, and then unmounts it, so that they are gone. No event reports when
-    /// a look has finished. If it finished too late to see the disk, the method mounts the disk again and repeats.
+    /// Makes the places known while the disk is mounted, and then unmounts the disk, so that the places are gone. No
+    /// event reports that a look has finished. If a look came too late, the method mounts the disk again and repeats.
     private func lose(_ disk: Mount, _ places: KnownPlaces, gone: Set<String>) async throws {
         for _ in 1...2000 {
             Coordination.sync { places.learn() }

@@ -225,7 +225,7 @@ struct OriginalMovesTests {
 }
 
 extension OwnersFixture {
-    /// Creates owners of their own, instead of the fixture's, so that a test can query them.
+    /// Creates separate owners, so that a test can query them, unlike the fixture's.
     func moves() -> (OriginalMoves, StuckOriginals) {
         Coordination.sync {
             let stuck = StuckOriginals(ledger)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The progress board")
 struct ProgressBoardTests {
-    /// Jobs 1 and 2 of batch 1, job 3 of batch 2, and job 4 without a batch, all in the window.
+    /// Runs `body` with jobs 1 and 2 of batch 1, job 3 of batch 2, and job 4 without a batch, all in the window.
     private func with(_ body: (OwnersFixture, ProgressBoard) async throws -> Void) async throws {
         try await OwnersFixture.with("Download=0\n") { (fixture: OwnersFixture) async throws -> Void in
             let jobs = [1, 1, 2, nil].enumerated().map { index, batch in

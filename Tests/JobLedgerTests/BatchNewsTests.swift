@@ -101,7 +101,7 @@ struct BatchNewsTests {
                 ledger = try Ledger(path: path)
             }
             ledger.connect(listener)
-            // A commit that is due already could come before the listener is connected.
+            // A commit may be due already. Flush now, so that it does not come before the listener is connected.
             #expect(ledger.flush(seconds: 30))
             if isRestarted {
                 ledger.lookAtBatches()

@@ -16,7 +16,7 @@ struct ResultNameTests {
             inbox: "/inbox")
     }
 
-    /// The staged results of outputs with these `Name=` templates, as workers report them.
+    /// Returns the staged results of outputs with these `Name=` templates, as workers report them.
     private func staged(
         in folder: String, _ outputs: KeyValuePairs<String, String?>, hash: String? = nil, width: Int = 10
     ) throws -> [ImageHandle.Staged] {

@@ -51,7 +51,7 @@ final class CannedDaemon: Sendable {
         }
     }
 
-    /// Lets `answer` handle each call of the method with this name, byte by byte.
+    /// Lets `answer` handle each call of the method with this name. It gets the undecoded bytes of the call.
     func onAny(_ method: String, _ answer: @escaping Answer) {
         memory.answers.withLock { $0["\(ControlInterface.control.name).\(method)"] = answer }
     }
@@ -65,7 +65,7 @@ final class CannedDaemon: Sendable {
         }
     }
 
-    /// The calls of this type that were received so far.
+    /// Returns the calls of this type that were received so far.
     func heard<Call: ControlCall>(_: Call.Type) throws -> [Call] {
         try memory.heard.withLock { $0 }.filter { $0.method == Call.method }.map {
             try Wire.decode(WireCall<Call>.self, $0.frame).parameters

@@ -14,7 +14,7 @@ struct DocumentationTests {
         page = try String(contentsOf: package.appendingPathComponent("docs/json.md"), encoding: .utf8)
     }
 
-    /// The text from this heading to the next one.
+    /// Returns the text from this heading to the next one.
     private func section(_ title: String) throws -> String {
         let start = try #require(page.range(of: "# \(title)\n"), "there is no section \(title)")
         let rest = page[start.upperBound...]

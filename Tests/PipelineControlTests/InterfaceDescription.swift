@@ -31,7 +31,7 @@ struct InterfaceDescription {
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// The paths within the JSON value at which it does not match the type.
+    /// Returns the paths within the JSON value at which it does not match the type.
     func mismatches(_ value: Any, _ type: String, at place: String) -> [String] {
         if type.hasPrefix("?") {
             return isNull(value) ? [] : mismatches(value, String(type.dropFirst()), at: place)

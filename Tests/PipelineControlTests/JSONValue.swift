@@ -16,7 +16,7 @@ func isScalar(_ value: Any, _ type: String) -> Bool {
     }
 }
 
-/// The value as the JSON object that is sent to a client.
+/// Returns the value as the JSON object that is sent to a client.
 func wireObject(_ value: some Encodable) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: Data(Wire.encode(value))) as? [String: Any])
 }

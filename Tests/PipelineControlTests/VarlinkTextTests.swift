@@ -3,7 +3,8 @@ import Testing
 
 @testable import VarlinkSwift
 
-/// Checks the generated code against the texts; `InterfaceTests` checks that code against the interface.
+/// Checks the generated code against the .varlink files. `InterfaceTests` checks that code against the interface that
+/// clients read.
 struct VarlinkTextTests {
     private let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
 

@@ -34,7 +34,7 @@ struct BackupNeedsTests {
         }
     }
 
-    /// Runs `body` with a backup that has the ledger as it was and no pictures.
+    /// Runs `body` with a backup that contains a copy of the ledger, but no pictures.
     private func with(
         _ job: (Fixture) throws -> JobRecord, _ body: (Fixture, BackupFolder, JobRecord) throws -> Void
     ) async throws {

@@ -16,7 +16,7 @@ extension StageCatalog {
         traits: [.lumaOnly, .pointwise])
 }
 
-/// The error message for `chain`, or nil if the chain is valid.
+/// Returns the error message for `chain`, or nil if the chain is valid.
 func refusal(of chain: String, catalog: StageCatalog = .withNoir) -> String? {
     do throws(ChainProblem) {
         _ = try Chain(parsing: chain, catalog: catalog)

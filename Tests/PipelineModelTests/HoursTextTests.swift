@@ -34,7 +34,8 @@ struct HoursTextTests {
         }
     }
 
-    /// The next changes of the hours in Berlin after this local time, as local times with their offsets from UTC.
+    /// Returns the next times after `start` at which these hours begin or end, as local times in Berlin with their
+    /// offsets from UTC.
     private func changes(_ hours: String, after start: String, _ count: Int) throws -> [String] {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")

@@ -13,13 +13,13 @@ struct AnimationTests {
     private static let moving = AnimatedGIF(
         loop: 3, frames: [Frame(colour: 10, delay: 5), Frame(colour: 120, delay: 12), Frame(colour: 230, delay: 100)])
 
-    /// The animation as a GIF and as a WebP.
+    /// Returns the animation as a GIF and as a WebP.
     private static func sources(_ gif: AnimatedGIF = moving) throws -> [TemporaryFile] {
         let file = try gif.file()
         return [file, try WorkerProcess().render(file, "save format=webp quality=100 pages=all")]
     }
 
-    /// The frames of a file as separate pictures, without their alpha.
+    /// Returns the frames of a file as separate pictures, without their alpha.
     private static func frames(_ file: TemporaryFile) throws -> [Pixels] {
         let strip = try VipsPicture(framesOf: file).bands(0, 3).pixels()
         let height = try #require(VipsPicture(framesOf: file).integer("page-height"))

@@ -2,11 +2,11 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// The texts that a list gives a picture, as exiftool reads them in the results.
+/// Tests the captions and credits that a list gives to pictures. exiftool reads them from the results.
 struct CaptionTests {
     private static let caption = "Zürich, 1. März: \"Löwe\" & <Bär> — 動物\nand a second line"
     private static let credit = "Ada Lovelace / Agency für Bilder und Töne"
-    /// IPTC holds 32 bytes of a credit.
+    /// The credit in IPTC, cut to 32 bytes.
     private static let shortCredit = "Ada Lovelace / Agency für Bilde"
 
     private func render(_ source: TemporaryFile, _ chain: String) throws -> TemporaryFile {

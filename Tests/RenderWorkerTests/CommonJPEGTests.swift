@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// Compares the worker's own JPEG decoder with TurboJPEG.
 struct CommonJPEGTests {
-    /// Kinds of chroma subsampling, with the luma pixels that share a sample.
+    /// A kind of chroma subsampling. `across` and `down` count the luma pixels that share a chroma sample.
     struct Sampling: CustomTestStringConvertible {
         var testDescription: String
         var number: TJSAMP
@@ -47,14 +47,14 @@ struct CommonJPEGTests {
         }
     }
 
-    /// The sizes of the decoded planes.
+    /// Returns the sizes of the decoded planes.
     private func sizes(_ pixels: Pixels, _ sampling: Sampling, shrink: Int, count: Int) -> [Size] {
         let luma = Size(width: pixels.width, height: pixels.height).divided(shrink, shrink)
         let chroma = luma.divided(sampling.across, sampling.down)
         return count == 1 ? [luma] : [luma, chroma, chroma]
     }
 
-    /// The decoder's planes, each without gaps between rows. Nil when it refuses the file.
+    /// Returns the planes that the decoder writes, each without gaps between rows, or nil if it refuses the file.
     private func decoded(_ jpeg: [UInt8], _ sizes: [Size], shrink: Int) -> [[UInt8]]? {
         let memory = sizes.map { UnsafeMutableBufferPointer<UInt8>.allocate(capacity: $0.count) }
         defer { for each in memory { each.deallocate() } }
@@ -66,8 +66,8 @@ struct CommonJPEGTests {
         return memory.map { Array($0) }
     }
 
-    /// TurboJPEG's planes. TurboJPEG writes luma for whole groups of pixels that share a chroma sample; `sizes`
-    /// excludes the samples beyond the edge.
+    /// Returns the planes that TurboJPEG writes. TurboJPEG also writes luma beyond the edge, so that each chroma sample
+    /// has all its pixels; `sizes` excludes that luma.
     private func expected(_ jpeg: [UInt8], _ sizes: [Size], _ sampling: Sampling) throws -> [[UInt8]]? {
         let decoder = try #require(tjInitDecompress())
         defer { tjDestroy(decoder) }

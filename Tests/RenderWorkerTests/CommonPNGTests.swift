@@ -8,7 +8,7 @@ import WorkerProtocol
 struct CommonPNGTests {
     private static let kinds: [(kind: UInt8, bands: Int)] = [(0, 1), (4, 2), (2, 3), (6, 4)]
 
-    /// Pixels with this number of bands: soft in the upper half, noise in the lower half.
+    /// Returns pixels with this number of bands: soft colours in the upper half, and noise in the lower half.
     private static func pixels(_ width: Int, _ height: Int, bands: Int) -> Pixels {
         let (soft, noise) = (Pixels.colourful(width, height, alpha: true), Pixels.noise(width, height))
         return Pixels(width, height) { x, y in
@@ -16,7 +16,7 @@ struct CommonPNGTests {
         }
     }
 
-    /// A file of the pixels, whose rows use all filters in turn, or always the same filter.
+    /// Returns a PNG of the pixels. Its rows all use this filter, or all filters in turn if it is nil.
     private static func file(
         _ pixels: Pixels, filter: UInt8? = nil, level: Int32 = 6, part: Int = 8192
     ) throws -> PNGFile {
@@ -31,7 +31,7 @@ struct CommonPNGTests {
         return file
     }
 
-    /// The bytes, packed by zlib at this level.
+    /// Returns the bytes, packed by zlib at this level.
     private static func packed(_ bytes: [UInt8], level: Int32) throws -> [UInt8] {
         let packer = try #require(g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB, level))
         defer { g_object_unref(UnsafeMutableRawPointer(packer)) }
@@ -58,7 +58,7 @@ struct CommonPNGTests {
         init(_ bytes: [UInt8]) { self.bytes = bytes }
     }
 
-    /// The rows that the decoder returns until it refuses the file, or all rows if it does not.
+    /// Returns the rows that the decoder can read: all rows, or those before the place at which it refuses the file.
     private static func rows(_ bytes: [UInt8]) -> [[UInt8]] {
         let memory = Memory(bytes)
         var size = png_rows_size()
@@ -169,7 +169,7 @@ struct CommonPNGTests {
             let rows = Self.rows(Array(file.bytes.prefix(length)))
             #expect(rows.count < 60 && rows.elementsEqual(expected.prefix(rows.count)))
         }
-        // A changed byte does not fit its chunk's checksum. Without the checksum, other pixels could be valid.
+        // A changed byte contradicts its chunk's checksum. Without checksums, the wrong pixels could be valid.
         for place in stride(from: 40, to: file.bytes.count, by: 13) {
             var damaged = file.bytes
             damaged[place] ^= 0x24
@@ -189,7 +189,7 @@ struct CommonPNGTests {
             #expect(try !libvips.open(source, chain).decoderPaths[0].contains("decoder"), "\(chain)")
             let results = try [own, libvips].map { try $0.render(source, chain) }
             if bands == 1, chain != "save format=png" {
-                // Grey stays a plane, which another library resizes and encodes.
+                // The own decoder's grey stays a plane, which a library other than libvips resizes and encodes.
                 #expect(try Pixels(results[0]).likeness(Pixels(results[1])) > 35, "\(chain)")
             } else {
                 #expect(try results[0].bytes == results[1].bytes, "\(chain)")

@@ -5,7 +5,7 @@ import WorkerProtocol
 /// Compares the fast decoder paths with libvips' plain path. A chain that names a resize kernel always takes the plain
 /// path.
 struct DecoderPathTests {
-    /// The similarity, in dB, of the result at this size to the result of the plain path.
+    /// Returns the similarity, in dB, of the result at this size to the plain path's result.
     private func likeness(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ size: String, then filter: String
     ) throws -> Double {

@@ -5,10 +5,10 @@ import WorkerProtocol
 /// Tests cameras' Adobe RGB pictures, which only their EXIF marks as such.
 struct EXIFColourTests {
     private static let stored = [200, 100, 50]
-    /// The sRGB values of the same colour.
+    /// The sRGB values of the colour that `stored` has in Adobe RGB.
     private static let shown = [227, 100, 42]
 
-    /// A picture of one colour. exiftool writes its EXIF tags.
+    /// Returns a picture of one colour. exiftool writes its EXIF tags.
     private static func picture(
         _ format: Pixels.Format, _ tags: [String], profile: String? = nil
     ) throws -> TemporaryFile {

@@ -65,7 +65,8 @@ struct FilterHostTests {
             try $0.then { cvips_replicate($0, $1, 10, 100) }
         }
         let worker = try worker(body)
-        // Because the chain names a kernel, a JPEG is not resized in planes, whose result would be a picture in memory.
+        // The chain names a kernel, so that a JPEG is not resized in planes. The planes would become a picture in
+        // memory, which a filter may read in any order.
         for chain in ["odd", "resize scale=0.6 kernel=lanczos3 | odd | save format=png"] {
             let failure = try worker.failure(source, chain)
             #expect(failure.stage == "odd" && failure.filter == "odd", "\(failure)")
@@ -153,7 +154,7 @@ struct FilterHostTests {
         _ = try worker.render(source(), "resize scale=0.5")
     }
 
-    /// A filter whose `body` runs in a libvips thread, long after `apply` has returned.
+    /// Returns a filter whose `body` runs in a libvips thread, long after `apply` has returned.
     private static func lazily(_ body: String) -> String {
         """
         *out = vips_image_new();

@@ -46,7 +46,7 @@ struct FilterResourceTests {
         let worker = try WorkerProcess(plugins: [folder.path])
         #expect(worker.hello.missing == [])
         let result = try worker.render(Pixels.colourful(8, 8).file(.png), "reader | save format=png")
-        // The file contains the number 42, and a folder with one file has three names.
+        // The file contains the number 42, and a folder with one file has three names: `.`, `..` and the file's.
         #expect(try Pixels(result)[3, 3] == [45, 45, 45])
     }
 

@@ -13,7 +13,7 @@ struct FilterTableTests {
         func make(_ name: String, _ body: String, _ changes: String) throws {
             try Plugin(name: name, body: body, changes: changes).compile(to: "\(folder.path)/\(name).so")
         }
-        // Curves may change every band, even alpha, because the host has separated alpha before.
+        // A curve may change every band. Alpha is safe, because the host separates it first.
         try make("lift", "return vips_linear1(in, out, 0.83, 21.3, NULL);", curve)
         try make("bend", "return vips_gamma(in, out, \"exponent\", 1.4, NULL);", curve)
         try make("lamp", "return vips_linear1(in, out, 1.2, -9.7, NULL);", "\(curve) | PIPELINE_LUMA_ONLY")
@@ -41,7 +41,7 @@ struct FilterTableTests {
         return (try WorkerProcess(plugins: [folder]), try WorkerProcess(plugins: [folder], "--apart"))
     }
 
-    /// A picture with `bands` bands that contains every sample value.
+    /// Returns a picture with `bands` bands that contains every sample value.
     private func source(_ bands: Int, is16Bit: Bool) throws -> TemporaryFile {
         let step = is16Bit ? 257 : 1
         return try Pixels(256, 64) { x, y in
@@ -56,7 +56,7 @@ struct FilterTableTests {
             ("lift | bend", [["lift", "bend"]]),
             ("lift | bend | lift | bend | lift", [["lift", "bend", "lift", "bend", "lift"]]),
             ("lamp | lift | bend", [["lamp", "lift", "bend"]]),
-            // `lamp` needs the luma of what `lift` returns, so a new table begins.
+            // `lamp` needs the luma of the result of `lift`, so a new table begins.
             ("lift | lamp | bend", [["lift"], ["lamp", "bend"]]),
             // On a grey picture every pointwise filter works as a table, even if it returns three bands. Later filters
             // join that table.
@@ -84,8 +84,8 @@ struct FilterTableTests {
             let one = try Pixels(joining.render(file, "lift | lamp | tint | bend | save format=png"))
             #expect(one == (try Pixels(apart.render(file, "lift | lamp | tint | bend | save format=png"))))
             #expect(one.bands == 3)
-            // 8-bit grey is a plane at first, and a table for a plane must stay grey. This table does not, so the
-            // worker makes another one for the picture.
+            // An 8-bit grey picture is first a plane, which stays grey, so its table must return one band. This table
+            // returns three, so the worker makes another table for a picture.
             let table = ["lift", "lamp", "tint", "bend"]
             #expect(joining.applied == (is16Bit ? [table] : [table, table]))
         }

@@ -2,7 +2,8 @@ import Foundation
 import TestTools
 import Testing
 
-/// Has foreign readers look at results with gain maps: libultrahdr and gainmap-audit, from PyPI.
+/// Checks results with gain maps through readers from PyPI that this project did not write: libultrahdr and
+/// gainmap-audit.
 struct ForeignHDRTests {
     private static let python = ProcessInfo.processInfo.environment["PIPELINED_HDR_READER"]
 

@@ -14,8 +14,8 @@ struct GainMapTests {
         return (try #require(worker.render(into: file).first), file)
     }
 
-    /// The mean distance of two renditions, in binary logarithms of light. `place` turns a position in the result into a
-    /// position in the source, both in fractions of the sides. Pixels for which it returns nil are left out.
+    /// Returns the mean distance of two renditions, in binary logarithms of light. `place` maps a position in the
+    /// result to a position in the source, both as fractions of the sides. Omits pixels for which `place` returns nil.
     private func distance(
         _ result: HDRRendition, _ source: HDRRendition,
         _ place: (_ x: Double, _ y: Double) -> (x: Double, y: Double)?
@@ -29,7 +29,7 @@ struct GainMapTests {
                 let (u, v) = (Int(at.x * Double(source.picture.width)), Int(at.y * Double(source.picture.height)))
                 for channel in 0..<3 {
                     let (made, wanted) = (result.light(x, y, channel), source.light(u, v, channel))
-                    // Below this, rounding to 8 bits is visible in logarithms.
+                    // Skip darker pixels, whose logarithms change too much when they are rounded to 8 bits.
                     guard wanted > 0.02 else { continue }
                     sum += abs(log2(max(made, 1e-6) / wanted))
                     count += 1
@@ -39,7 +39,8 @@ struct GainMapTests {
         return sum / Double(max(1, count))
     }
 
-    // Where a result's pixel comes from. The photograph has 400 × 240 pixels.
+    // Chains, each with a function that maps a position in the result to a position in the source. The photograph has
+    // 400 × 240 pixels.
     private static let moves: [(chain: String, place: @Sendable (Double, Double) -> (x: Double, y: Double)?)] = [
         ("", { ($0, $1) }), ("resize scale=0.5", { ($0, $1) }), ("resize width=301", { ($0, $1) }),
         ("resize scale=0.5 kernel=lanczos3", { ($0, $1) }),
@@ -102,7 +103,7 @@ struct GainMapTests {
             let isTurned = orientation >= 5
             let found = distance(made, wanted) { x, y in
                 guard chain.hasPrefix("crop") else { return upright(x, y) }
-                // The middle 240 of 400 pixels stay.
+                // The crop keeps the middle 240 of 400 pixels.
                 return isTurned ? upright(x, 0.2 + 0.6 * y) : upright(0.2 + 0.6 * x, y)
             }
             #expect(found < 0.06, "\(chain): \(found)")
@@ -120,7 +121,7 @@ struct GainMapTests {
         #expect(try size("resize scale=0.5 | save") == [800, 600, 200, 150])
         #expect(try size("resize width=320 | save") == [320, 240, 171, 128])
         #expect(try size("resize width=100 | save") == [100, 75, 100, 75])
-        // There are no more samples than these.
+        // The source has no more samples than these, so the map is not enlarged.
         #expect(try size("resize scale=2 | save") == [3200, 2400, 400, 300])
         #expect(try size("crop width=160 height=120 | save") == [160, 120, 40, 30])
     }
@@ -129,14 +130,14 @@ struct GainMapTests {
     func forms(form: HDRFile.Form) throws {
         let source = try HDRFile.photograph { file in
             file.form = form
-            // The headroom is here, so the notes of the camera's maker are not needed.
+            // These attributes contain the headroom, so the maker's notes are not needed.
             file.appleProperties = "HDRGainMap:HDRGainMapHeadroom='3.5' xmlns:p='p' p:City='Passau'"
         }
         let (output, file) = try render(source, "resize scale=0.5 | save")
         let bytes = try file.bytes
         let map = try HDRRendition.map(in: bytes)
         let main = bytes.dropLast(map.count)
-        // A small result has as many samples as there are.
+        // For so small a result, the map keeps all the samples that the source has.
         #expect(output.gainMap == "with gain map 100 × 60")
         func has(_ text: String, _ part: some Collection<UInt8>) -> Bool {
             String(decoding: part, as: UTF8.self).contains(text)
@@ -149,7 +150,7 @@ struct GainMapTests {
         #expect(has("hdrgm:Version=\"1.0\"", main) && has("Item:Length=\"\(map.count)\"", main))
         let announced = HDRFile.segment(0xe2, HDRFile.urn + [0, 0, 0, 0])
         #expect(main.firstRange(of: announced) != nil)
-        // A file by XMP alone gets the numbers as other fractions.
+        // If the source has only XMP, the worker writes the same numbers as other fractions.
         let iso = try HDRFile(file).iso
         #expect(map.firstRange(of: form == .ultraHDR ? HDRFile.urn : HDRFile.segment(0xe2, HDRFile.urn + iso)) != nil)
     }
@@ -191,7 +192,7 @@ struct GainMapTests {
         let (output, file) = try render(source, chain)
         let (made, wanted) = (try HDRRendition(file), try HDRRendition(source))
         #expect(output.gainMap?.hasPrefix("with gain map") == true)
-        // libultrahdr reads no gain map of a picture with one component.
+        // libultrahdr can't read the gain map of a picture with one component.
         #expect(output.bands == 3 && made.picture.bands == 3 && made.map.bands == 1 && made.channels.count == 1)
         #expect([(20, 20), (100, 60)].allSatisfy { Set(made.picture[$0.0, $0.1]).count == 1 })
         for (x, y) in [(20, 20), (100, 60), (180, 100), (150, 30)] {
@@ -344,7 +345,7 @@ struct GainMapTests {
         worker.limitMemory(UInt64(PictureHeader.memoryLimit(header.memory)))
         let file = try TemporaryFile()
         let output = try #require(worker.render(into: file).first)
-        // The map can still be found where the picture ends.
+        // With these kinds of damage, the map can still be found directly after the end of the main picture.
         let isFound = [.claimsMore, .claimsLess, .claimsNothing, .noIndex].contains(damage)
         #expect(output.gainMap?.hasPrefix(isFound ? "with gain map" : "without gain map: ") == true, "\(output)")
         let wanted = try Pixels(worker.render(Pixels.colourful(400, 240).file(.jpeg), "resize scale=0.5 | save"))

@@ -11,7 +11,7 @@ struct LifetimeTests {
         + Array("</x:xmpmeta>".utf8)
     private static let pixels = Pixels.colourful(320, 240)
 
-    /// A photograph with a phone's metadata: Display P3, EXIF and XMP.
+    /// Returns a photograph with a phone's metadata: Display P3, EXIF and XMP.
     private static func photograph(_ format: Pixels.Format) throws -> TemporaryFile {
         try pixels.file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }

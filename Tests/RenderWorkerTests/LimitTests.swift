@@ -31,7 +31,7 @@ struct LimitTests {
         #expect(failure.message == "the chain has 66 stages; a worker takes 64, and save")
     }
 
-    /// A PNG with `count` compressed texts, each of `letters` letters.
+    /// Returns a PNG with `count` compressed texts, each of `letters` letters.
     private static func png(_ name: String, _ count: Int, letters: Int) throws -> TemporaryFile {
         let head: [UInt8] =
             switch name {
@@ -47,7 +47,7 @@ struct LimitTests {
         return try TemporaryFile(plain.prefix(33) + chunks + plain.dropFirst(33))
     }
 
-    /// The same letter `letters` times, compressed by zlib.
+    /// Returns a text of `letters` equal letters, compressed by zlib.
     private static func packed(letters: Int) -> [UInt8] {
         guard let packer = g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB, 9) else { return [] }
         defer { g_object_unref(UnsafeMutableRawPointer(packer)) }
@@ -246,7 +246,7 @@ enum PNGChunk {
         return length + named + checksum(named)
     }
 
-    /// The offsets of all chunks in a file. The last chunk may be truncated.
+    /// Returns the offsets of all chunks in a file. The last chunk may be truncated.
     static func starts(in png: [UInt8]) -> [Int] {
         var (starts, at) = ([Int](), 8)
         while at + 8 <= png.count {

@@ -56,7 +56,7 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "resize width=2001 height=1501 fit=exact"),
         Case(make: "webpsave", chain: "save quality=100", isNoise: true),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
-        // For libaom, a soft picture needs as much memory as a drawing, even after a blur.
+        // libaom needs as much memory for soft colours as for a drawing, even after a blur.
         Case(make: "jpegsave", chain: "resize scale=0.5 | blur | save format=avif"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | tilt-shift | save format=avif"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=gif"),

@@ -50,7 +50,7 @@ struct MetadataMatrixTests {
         var lost: [String]
     }
 
-    /// A photograph with all kinds of metadata, in each format that the worker can read.
+    /// Returns a photograph with all kinds of metadata, in each format that the worker can read.
     private static func photographs() throws -> [(name: String, file: TemporaryFile)] {
         let kinds: [(String, Pixels.Format)] = [
             ("jpeg", .jpeg), ("png", .png), ("webp", .webp), ("tiff", .tiff), ("avif", .avif), ("heic", .heic),

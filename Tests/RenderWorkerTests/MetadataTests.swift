@@ -6,7 +6,7 @@ import WorkerProtocol
 struct MetadataTests {
     private static let xmp = Array("<x:xmpmeta><rdf:Description tiff:Orientation=\"6\"/>Jörg</x:xmpmeta>".utf8)
 
-    /// A photograph with a camera's metadata.
+    /// Returns a photograph with a camera's metadata.
     static func photograph(_ format: Pixels.Format = .jpeg) throws -> TemporaryFile {
         try Pixels.colourful(320, 240).file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
@@ -22,7 +22,7 @@ struct MetadataTests {
         }
     }
 
-    /// Chains for which grey pixels, shrunk pixels and all pixels are decoded.
+    /// Chains for which the worker decodes only grey pixels, shrunk pixels, or all pixels.
     private static let chains = ["resize scale=0.5 | noir", "resize scale=0.5", "noir contrast=2"]
 
     @Test("keep preserves EXIF, XMP and IPTC, upright, and removes the thumbnail", arguments: chains)
@@ -38,7 +38,7 @@ struct MetadataTests {
         #expect(result.has("icc-profile-data") == (chain == "resize scale=0.5"))
     }
 
-    /// An unnamed block of Photoshop's resource list.
+    /// Returns an unnamed block of Photoshop's resource list.
     private static func block(_ id: UInt8, _ data: [UInt8]) -> [UInt8] {
         Array("8BIM".utf8) + [4, id, 0, 0, 0, 0, 0, UInt8(data.count)] + data
     }

@@ -8,7 +8,8 @@ struct MissingEndTests {
     enum Kind: String, CaseIterable {
         case jpeg, progressiveJPEG, png, interlacedPNG, tiff, compressedTIFF, webp, losslessWebP, avif, heic, gif, bmp
 
-        /// The picture is taller than wide, so that `fit=cover` crops its lower half.
+        /// Returns the bytes of a file of this kind. The picture is taller than wide, so that `fit=cover` crops its
+        /// lower half.
         func bytes(of pixels: Pixels = MissingEndTests.pixels) throws -> [UInt8] {
             func made(_ command: String, _ options: String..., suffix: String = "") throws -> [UInt8] {
                 try VipsTool.run(command, pixels.file(.png), options, suffix: suffix).bytes
@@ -38,7 +39,7 @@ struct MissingEndTests {
 
     private static let pixels = Pixels.colourful(240, 600)
 
-    /// Chains that decode planes, luma alone, or libvips' rows with and without a shrinking decoder, and that crop
+    /// Chains that use planes, luma alone, or rows from libvips, with and without shrinking in the decoder. Some crop
     /// afterwards.
     private static let chains = [
         "resize width=80 height=40 fit=cover", "resize width=80 height=40 fit=cover | noir",

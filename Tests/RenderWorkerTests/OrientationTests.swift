@@ -2,7 +2,7 @@ import Testing
 import WorkerProtocol
 
 struct OrientationTests {
-    /// The pixels as a file with this EXIF orientation stores them, for an upright picture.
+    /// Returns the pixels that a file with this EXIF orientation stores for an upright picture.
     private static func stored(_ upright: Pixels, _ orientation: Int) -> Pixels {
         let (w, h) = (upright.width, upright.height)
         let isTurned = orientation >= 5

@@ -8,7 +8,7 @@ import WorkerProtocol
 struct PNGSavingTests {
     private static let efforts = [1, 4, 6, 9]
 
-    /// A drawing: few colours, and rows that repeat.
+    /// Returns a drawing, which has few colours and repeated rows.
     private static func drawing(_ width: Int, _ height: Int) -> Pixels {
         Pixels(width, height) { x, y in (x / 40 + y / 40).isMultiple(of: 2) ? [250, 250, 250] : [20, 60, x / 40 % 7] }
     }

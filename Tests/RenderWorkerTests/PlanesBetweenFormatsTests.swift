@@ -27,7 +27,7 @@ struct PlanesBetweenFormatsTests {
         }
     }
 
-    /// The results of both paths, with little loss by the encoders.
+    /// Returns the results of both paths. The encoders lose little.
     private func results(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ ways: Ways, _ size: String, _ filters: String = ""
     ) throws -> (planes: Pixels, plain: Pixels) {

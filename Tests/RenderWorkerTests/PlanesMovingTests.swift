@@ -1,7 +1,7 @@
 import Testing
 import WorkerProtocol
 
-/// Compares filters that only move pixels, which move the samples of planes, with libvips' plain path.
+/// Compares filters that only move pixels with libvips' plain path. In planes, such filters move the planes' samples.
 struct PlanesMovingTests {
     private static let chains = [
         "flip", "flip direction=vertical", "rotate angle=90", "rotate angle=180", "rotate angle=270",

@@ -33,7 +33,7 @@ struct PlanesTests {
         return try TemporaryFile(Array(UnsafeBufferPointer(start: bytes, count: Int(length))))
     }
 
-    /// The results of both paths, with little loss by the encoder.
+    /// Returns the results of both paths. The encoder loses little.
     private func results(_ worker: WorkerProcess, _ source: TemporaryFile, _ size: String) throws -> (Pixels, Pixels) {
         let (planes, plain) = ("resize \(size) | save quality=100", "resize \(size) kernel=lanczos3 | save quality=100")
         #expect(try worker.open(source, planes).decoderPaths[0].hasPrefix("jpeg, planes, "), "\(size)")
@@ -62,7 +62,7 @@ struct PlanesTests {
     @Test("Colours stay aligned with luma: an edge of colours stays in place", arguments: Sampling.allCases)
     func place(sampling: Sampling) throws {
         let worker = try WorkerProcess()
-        // The picture has four fields of colour, whose edges have odd positions.
+        // The picture has four areas in two alternating colours, whose edges lie at odd positions.
         let source = try jpeg(
             Pixels(1003, 701) { x, y in (x < 501) != (y < 351) ? [190, 60, 60] : [70, 200, 220] }, sampling)
         for size in ["scale=0.5", "scale=0.25", "width=333", "width=301 height=201 fit=cover"] {

@@ -5,12 +5,12 @@ import WorkerProtocol
 
 @Suite("Options of save")
 struct SaveOptionTests {
-    /// A JPEG, which stays in planes, and a PNG, which does not.
+    /// Returns a JPEG, which stays in planes, and a PNG, which does not.
     private static func sources(_ pixels: Pixels = .colourful(320, 240)) throws -> [TemporaryFile] {
         [try pixels.file(.jpeg), try pixels.file(.png)]
     }
 
-    /// The frame marker, and the number of luma samples per chroma sample, horizontally and vertically.
+    /// Returns the frame marker, and the number of luma samples per chroma sample, horizontally and vertically.
     private static func frame(_ jpeg: TemporaryFile) throws -> (marker: UInt8, across: UInt8, down: UInt8) {
         let bytes = try jpeg.bytes
         var at = 2
@@ -92,7 +92,7 @@ struct SaveOptionTests {
             for limit in [3000, 6000, 12000] {
                 let file = try worker.render(source, "save format=\(format) max-bytes=\(limit)")
                 let length = try file.bytes.count
-                // At low qualities, the sizes of successive qualities of an AVIF are far apart.
+                // At low qualities, a step of quality changes the size of an AVIF by a lot.
                 let least = limit * (format == "avif" ? 5 : 7) / 10
                 #expect(length <= limit && length > least, "\(length) of \(limit)")
                 #expect(try Pixels(file).width == 320)

@@ -6,7 +6,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// Tests results and sources whose contents differ from the report.
+/// Tests results and sources whose contents are not what the worker reports.
 struct VerifyTests {
     @Test(
         "A result that the disk lost is noticed, in every format",

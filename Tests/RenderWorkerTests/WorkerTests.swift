@@ -59,7 +59,7 @@ struct WorkerTests {
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
     }
 
-    /// The number of bytes that the worker has read, as the kernel counts them.
+    /// Returns the number of bytes that the worker has read, as the kernel counts them.
     private func bytesRead(by worker: WorkerProcess) throws -> Int {
         let counts = try String(contentsOfFile: "/proc/\(worker.process)/io", encoding: .utf8)
         let line = try #require(counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") })

@@ -39,7 +39,8 @@ struct DocumentTests {
         return String(url.standardized.path.dropFirst())
     }
 
-    /// A heading's anchor is its text in lower case, with hyphens for spaces and without other punctuation.
+    /// Returns the anchors of the headings. An anchor is the heading in lower case, with hyphens for spaces and without
+    /// other punctuation.
     private static func anchors(_ text: String) -> [String] {
         text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
             heading.drop { $0 == "#" }.dropFirst().lowercased().replacingOccurrences(of: " ", with: "-")

@@ -18,7 +18,7 @@ struct ReliabilityTests {
         }
     }
 
-    /// All tests, as `Suite.function`.
+    /// Returns all tests, as `Suite.function`.
     private static func tests() throws -> Set<String> {
         let folder = project.appendingPathComponent("Tests")
         var names: Set<String> = []

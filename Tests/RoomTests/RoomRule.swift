@@ -7,7 +7,7 @@ struct RoomRule: CustomTestStringConvertible {
     /// The lines of a file that violate the rule.
     let offences: @Sendable (SourceFile) -> [String]
 
-    /// Only these folders may import the module or include its library's headers.
+    /// Returns a rule: only these folders may import the module or include its library's headers.
     static func only(_ folders: [String], see module: String, header: String) -> RoomRule {
         RoomRule(testDescription: "Only \(folders.joined(separator: ", ")) see \(module)") { file in
             guard !folders.contains(where: file.lies(in:)) else { return [] }

@@ -50,7 +50,7 @@ struct SourceFile {
         return line.prefixMatch(of: pattern).map { String($0.output.1) }
     }
 
-    /// `Task {`, `Task.detached {`, `Task(priority: .low) {`, outside a comment.
+    /// Whether the line has `Task {`, `Task.detached {` or `Task(priority: .low) {` outside a comment.
     private static func makesTask(_ line: Substring) -> Bool {
         guard line.contains("Task") else { return false }
         let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
@@ -58,7 +58,7 @@ struct SourceFile {
         return !isType && code.contains(#/\bTask(?:<[^>]*>)?(?:\.detached|\.init|\.immediate)?\s*[({]/#)
     }
 
-    /// The header with its brackets or quotes: `<math.h>`.
+    /// Returns the header with its brackets or quotes: `<math.h>`.
     private static func includedHeader(_ line: Substring) -> String? {
         guard line.contains("#") else { return nil }
         return line.prefixMatch(of: #/\s*#\s*(?:include|import)\s*(<[^>]+>|"[^"]+")/#).map { String($0.output.1) }

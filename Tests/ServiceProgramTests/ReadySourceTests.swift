@@ -16,7 +16,7 @@ struct ReadySourceTests {
         return (one, other)
     }
 
-    /// A stream that yields one element each time the descriptor is ready.
+    /// Returns a stream that yields one element each time the descriptor is ready.
     private func readiness(
         _ descriptor: Descriptor, _ direction: ReadySource.Direction = .reading
     ) -> (source: ReadySource, events: AsyncStream<Void>.Iterator) {

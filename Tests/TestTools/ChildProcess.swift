@@ -145,12 +145,12 @@ public struct Outcome: Sendable {
 
     public var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// The single JSON document on standard output.
+    /// Returns the single JSON document on standard output.
     public func document() throws -> [String: Any] {
         try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// The JSON documents on standard output, one per line.
+    /// Returns the JSON documents on standard output, one per line.
     public func objects() throws -> [[String: Any]] {
         try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:] }
     }

@@ -4,8 +4,8 @@ import SystemCalls
 
 /// The child processes of a process, from /proc.
 public enum Children {
-    /// The children whose program name starts with `name`. The kernel lists a child under the thread that started it,
-    /// and an orphan under any thread, so all threads are searched.
+    /// Returns the children whose program name starts with `name`. The kernel lists a child under the thread that
+    /// started it, and an orphan under any thread, so all threads are searched.
     public static func of(_ process: Int32, named name: String = "") throws -> [Int32] {
         let tasks = "/proc/\(process)/task"
         let children = try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in

@@ -146,7 +146,7 @@ public final class HTTPConnection: @unchecked Sendable {
         }
     }
 
-    /// The body of the request that was just read.
+    /// Returns the body of the request that was just read.
     public func body(of request: HTTPServer.Request) throws -> Data {
         let count = request.headers["content-length"].flatMap { Int($0) } ?? 0
         while rest.count < count {
@@ -171,7 +171,7 @@ public final class HTTPConnection: @unchecked Sendable {
         shutdown(socket.number, Int32(SHUT_RDWR))
     }
 
-    /// The lines of the next request's header; nil at EOF.
+    /// Returns the lines of the next request's header, or nil at EOF.
     fileprivate func head() -> [String]? {
         while true {
             let text = String(decoding: rest, as: UTF8.self)

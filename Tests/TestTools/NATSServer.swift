@@ -123,7 +123,7 @@ public struct MadeFleet {
         guard outcome.status == 0 else { throw DoesNotServe(description: "no fleet: \(outcome.errors)") }
     }
 
-    /// A node's credentials, and the certificate authority that the node trusts.
+    /// Returns a node's credentials, and the certificate authority that the node trusts.
     public func files(of node: String) throws -> [String] {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(node).join"))
         let words = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

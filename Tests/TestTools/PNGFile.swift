@@ -1,4 +1,4 @@
-/// A PNG, made of its parts, so that each of them may be unusual.
+/// A PNG that is assembled from parts, so that a test can make any of them unusual.
 public struct PNGFile {
     public var width: Int
     public var height: Int
@@ -11,7 +11,7 @@ public struct PNGFile {
     public var behind: [(name: String, bytes: [UInt8])] = []
     /// The rows, filtered and then packed by zlib.
     public var packed: [UInt8]
-    /// The length of a chunk of pixels.
+    /// The number of packed bytes in each chunk of pixels.
     public var part = 8192
 
     public init(width: Int, height: Int, kind: UInt8, packed: [UInt8]) {
@@ -43,7 +43,7 @@ public struct PNGFile {
 
 /// PNG's filters, as its specification describes them.
 extension PNGFile {
-    /// The filtered rows, each after the number of the filter that `choose` returns for it.
+    /// Returns the filtered rows. Each row begins with the number of its filter, which `choose` returns.
     public static func filtered(_ rows: [[UInt8]], bytesPerPixel: Int, by choose: (_ row: Int) -> UInt8) -> [UInt8] {
         rows.indices.flatMap { y -> [UInt8] in
             let filter = choose(y)
@@ -53,7 +53,7 @@ extension PNGFile {
         }
     }
 
-    /// The unfiltered rows, up to the first row that is incomplete or has no valid filter.
+    /// Returns the unfiltered rows, up to the first row that is incomplete or whose filter is invalid.
     public static func unfiltered(_ bytes: [UInt8], width: Int, bytesPerPixel: Int) -> [[UInt8]] {
         let count = width * bytesPerPixel
         var rows: [[UInt8]] = []

@@ -1,4 +1,4 @@
-/// The text of a manual page without markup, as one long line, so that line breaks don't matter in comparisons.
+/// Returns the text of a manual page without markup, as one long line, so that line breaks don't matter in comparisons.
 public func plainText(ofPage roff: String) -> String {
     let lines = roff.split(separator: "\n").filter { !$0.hasPrefix(".") || $0.hasPrefix(".S") }
     var text = lines.joined(separator: " ")
@@ -14,7 +14,7 @@ public func plainText(ofPage roff: String) -> String {
     }
 }
 
-/// The text of a help page, normalised for comparison with a manual page: no backquotes, and single spaces.
+/// Returns the text of a help page, normalised for comparison with a manual page: no backquotes, and single spaces.
 public func plainText(ofHelp help: String) -> String {
     help.replacing("`", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }

@@ -15,7 +15,8 @@ struct CallRuleTests {
         case aarch64 = 0xc000_00b7
         case riscv64 = 0xc000_00f3
 
-        /// The number of a system call: negative if the processor lacks the call, and -1 if the name is unknown.
+        /// Returns the number of a system call. The number is negative if the processor lacks the call, and -1 if the
+        /// name is unknown.
         func number(of call: String) -> Int32 {
             typealias Resolve = @convention(c) (UInt32, UnsafePointer<CChar>) -> Int32
             guard let resolve = dlsym(nil, "seccomp_syscall_resolve_name_arch") else { return -1 }

@@ -33,7 +33,7 @@ struct BrokenWorkerTests {
         .rendered([RenderedOutput(format: "jpeg", width: 8, height: 8, bands: 3, bytes: .max)]),
     ]
 
-    /// A worker that says hello, and then answers every message with `answer`.
+    /// Returns a worker that says hello, and then answers every message with `answer`.
     private static func program(_ answer: String) -> String {
         """
         #!/usr/bin/python3

@@ -13,7 +13,7 @@ import WorkerProtocol
 
 @Suite("The fleet's process")
 struct FleetPoolTests {
-    /// A fleet process that says hello and runs `atLend` when it gets a picture to lend.
+    /// Returns a fleet process that says hello and runs `atLend` when it gets a picture to lend.
     private static func program(_ atLend: String) -> String {
         """
         #!/usr/bin/python3
@@ -76,7 +76,7 @@ struct FleetPoolTests {
     }
 }
 
-/// Lends one task as soon as the pool has room for it, and says when the task comes home.
+/// A lender of one task. It lends the task as soon as the pool has room, and reports when the pool gives it back.
 @Coordination
 private final class LendingOwner: FleetPoolDelegate, FleetLender {
     private let pool: FleetPool

@@ -29,7 +29,7 @@ struct RenderPaceTests {
 
 @Suite("The price of lending")
 struct LendingPriceTests {
-    /// One megabyte, whose initial price estimate is 12 ms on either side.
+    /// One megabyte of sources. Before any measurement, the estimated price is 12 ms for both nodes together.
     private let megabyte = LentBytes.sources([1_000_000])
     private let start = ContinuousClock.now
 

@@ -54,7 +54,7 @@ struct Bench {
         return try contests.map { try race.run($0.job, $0.contenders) }
     }
 
-    /// A quick run races only contenders that stay. No goal compares pipelined with the others.
+    /// A quick run omits contenders that start new processes for each picture: no goal compares pipelined with them.
     private func contenders(for job: Job) -> [any Contender] {
         Race.contenders(for: job, setup).filter { !options.quick || $0.stays }
     }

@@ -8,10 +8,10 @@ final class ChildProcess {
     private var output: FileHandle?
     private var unread = Data()
 
-    /// The destinations of its standard streams.
+    /// The possible connections of the child's standard streams.
     enum Streams {
         case pipes
-        /// Reads nothing; writes all output to this file.
+        /// Standard input is empty; all output is written to this file.
         case log(String)
     }
 

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A command line tool: new processes for each picture, as many at a time as there are processors.
+/// A command-line tool. Each picture gets new processes, and as many pictures are processed at a time as there are
+/// processors.
 final class CommandContender: Contender {
     /// The commands for one picture, which run one after the other.
     typealias Commands = (_ job: Job, _ source: String, _ result: String, _ setup: Setup) -> [[String]]
@@ -85,7 +86,7 @@ extension CommandContender {
         }
     }
 
-    /// GraphicsMagick has no tables; `-level` is as cheap as a table.
+    /// Returns a contender for GraphicsMagick, which has no tables; `-level` is as cheap as a table.
     static func graphicsMagick(hint: Bool) -> CommandContender {
         CommandContender(hint ? "GraphicsMagick, size hint" : "GraphicsMagick") { job, source, result, setup in
             let noir = ["-colorspace", "Gray", "-level", "8%,1.0,92%"]

@@ -5,7 +5,7 @@ struct Comparison {
     var jobs: [Job]
     var other: (name: String, programs: String)
 
-    /// If every round was slower, a median ratio above this is not chance.
+    /// The limit for the median ratio. If it is exceeded and every round was slower, the slowdown is not chance.
     private static let worse = 1.05
 
     func run() throws {

@@ -1,7 +1,7 @@
-/// A contender does jobs. It begins once per job, then does rounds in turn with the others.
+/// A program that competes in a race. It begins each job once, and then does rounds in turn with the other contenders.
 protocol Contender: AnyObject {
     var name: String { get }
-    /// Whether its process stays, so that the first round warms it up.
+    /// Whether its processes keep running between rounds, so that a first round warms them up.
     var stays: Bool { get }
 
     func begin(_ job: Job, in folder: String, _ setup: Setup) throws

@@ -5,8 +5,8 @@ import Glibc
 final class Daemon {
     let root: String
     let programs: String
-    /// Seconds from the daemon's start until its log says that it is ready; it reports to systemd at the same time, if
-    /// systemd is there.
+    /// Seconds from the daemon's start until its log reports that it is ready. At the same time, the daemon notifies
+    /// systemd, if systemd started it.
     private(set) var startTime: Double
     private var process: ChildProcess
     private let aside: String
@@ -28,7 +28,7 @@ final class Daemon {
         (process, startTime) = try Self.start(programs, root)
     }
 
-    /// The table of the filter `lut`, of 17 × 17 × 17 colours; peer.py has the same.
+    /// The table for the filter `lut`, with 17 × 17 × 17 colours. peer.py uses the same table.
     private static let look: String = {
         let steps = (0..<17).map { Double($0) / 16 }
         let lines = steps.flatMap { blue in
@@ -77,8 +77,8 @@ final class Daemon {
         Folder.settle()
     }
 
-    /// Drops the prepared pictures, and waits until all originals are in the archive, each after its results were
-    /// published. Returns the seconds.
+    /// Drops the prepared pictures, and waits until all originals are in the archive. An original gets there only after
+    /// its results were published. Returns the elapsed seconds.
     func work() throws -> Double {
         let names = Folder.names(in: "\(root)/prepared")
         let arrivals = try Arrivals(in: "\(root)/archive/bench")

@@ -6,7 +6,7 @@ final class DaemonContender: Contender {
     let name: String
     let stays = true
     private let programs: String
-    /// The work to do instead of the job's.
+    /// The job whose recipe replaces the recipe of the race's job.
     private let other: Job?
     private var daemon: Daemon?
     private var results = 0
@@ -30,7 +30,7 @@ final class DaemonContender: Contender {
         let count = Folder.names(in: "\(daemon.root)/prepared").count
         let (before, supervisorBefore) = (daemon.tree.cpu, ProcessTree.cpu(daemon.supervisor))
         let wall = try daemon.work()
-        // Work that follows the last picture counts, too.
+        // Count the work that the daemon does after the last picture, too.
         usleep(100_000)
         let tree = daemon.tree
         let sample = Sample(

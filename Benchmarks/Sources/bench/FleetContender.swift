@@ -1,16 +1,16 @@
 import Foundation
 import Glibc
 
-/// Nodes of a fleet, each a daemon with a root of its own, and their server, all on this machine. Pictures are dropped
-/// at the first node.
+/// The nodes of a fleet and their server, all on this machine. Each node is a daemon with a root of its own. Pictures
+/// are dropped at the first node.
 final class FleetContender: Contender {
     struct Plan {
         var nodes = 1
-        /// Places in each node's render queue. `firstPlaces` overrides it for the first node.
+        /// The number of places in each node's render queue. For the first node, `firstPlaces` overrides it.
         var places: Int
         var firstPlaces: Int?
         var give = "always"
-        /// A waiting picture fills each place of the first node, so that all other pictures are lent.
+        /// Whether pictures that never finish occupy all places of the first node, so that all other pictures are lent.
         var isFull = false
     }
 
@@ -22,7 +22,7 @@ final class FleetContender: Contender {
     private var server: NATSServer?
     private var nodes: [Daemon] = []
     private var results = 0
-    /// Bytes of all pictures of a round.
+    /// The total bytes of a round's pictures.
     private var size = 0.0
 
     /// `chain` replaces the job's own recipe.
@@ -84,7 +84,7 @@ final class FleetContender: Contender {
         let count = Folder.names(in: "\(first.root)/prepared").count
         let (before, received) = (cpu, try server?.received() ?? 0)
         let wall = try first.work()
-        // Work that follows the last picture counts, too.
+        // Count the work that the nodes do after the last picture, too.
         usleep(100_000)
         let sample = Sample(
             pictures: count, cpu: cpu - before, wall: wall, memory: 0, wire: (try server?.received() ?? 0) - received)

@@ -60,7 +60,7 @@ struct FleetReport {
 
     private static let head = "## A fleet\n"
 
-    /// The present section of the page, which a run of the other parts keeps.
+    /// Returns the page's present section on fleets. A run that writes the other sections keeps it.
     static func section(in docs: String) -> String {
         let page = (try? String(contentsOfFile: "\(docs)/benchmarks.md", encoding: .utf8)) ?? ""
         return page.range(of: head).map { String(page[$0.lowerBound...]) } ?? ""

@@ -9,7 +9,7 @@ enum Folder {
 
     static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Names of the files that are not hidden; an outbox's staging folder is hidden.
+    /// Returns the names of the files that are not hidden. An outbox's staging folder is hidden.
     static func names(in path: String) -> [String] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return all.filter { !$0.hasPrefix(".") }.sorted()
@@ -38,7 +38,7 @@ enum Folder {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// The last lines of a log.
+    /// Returns the last lines of a log.
     static func end(of log: String) -> String {
         let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(5).joined(separator: "\n")

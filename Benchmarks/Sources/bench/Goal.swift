@@ -1,4 +1,4 @@
-/// A goal for pipelined, and whether it is reached.
+/// A goal for pipelined, and the figure that pipelined has reached.
 struct Goal {
     enum Limit {
         case atMost(Double)
@@ -7,10 +7,10 @@ struct Goal {
 
     var text: String
     var limit: Limit
-    /// Follows the numbers: `ms`, `MB`, or `×` and a contender.
+    /// The text after the numbers: `ms`, `MB`, or `×` and a contender's name.
     var unit: String
     var reached: Figure?
-    /// The reason why it can't be reached.
+    /// The reason why pipelined can't reach the goal.
     var hindrance: String?
 
     var holds: Bool? {

@@ -1,6 +1,6 @@
 /// All goals, from all measurements.
 enum Goals {
-    /// The goals that were measured.
+    /// Returns the goals for which there is a measurement.
     static func all(_ results: [JobResult], _ single: Singles) -> [Goal] {
         (ratios(results) + filters(results) + singles(results, single)).filter { $0.reached != nil }
     }
@@ -50,7 +50,8 @@ enum Goals {
         ].compactMap { $0 }
     }
 
-    /// The cost of each filter, compared with the same filter in OpenCV, and with pipelined's own fit without a filter.
+    /// Returns goals for the cost of each filter, in comparison with OpenCV's version of the filter and with
+    /// pipelined's resize without a filter.
     private static func filters(_ results: [JobResult]) -> [Goal] {
         results.filter { $0.job.isOfFilter }.flatMap { result -> [Goal] in
             guard let ours = result["pipelined"], let openCV = result["OpenCV, reduced"],
@@ -95,7 +96,7 @@ enum Goals {
             Goal(text: "from start to READY", limit: .atMost(150), unit: "ms", reached: single.idle?.ready),
         ]
     }
-    /// Similarity to the result of libvips' plain path.
+    /// Returns goals for the similarity to the results of libvips' plain path.
     private static func likeness(of picture: String, _ likeness: Likeness?) -> [Goal] {
         func goal(_ text: String, _ least: Double, _ reached: Figure?) -> Goal {
             Goal(text: text, limit: .atLeast(least), unit: "dB", reached: reached)

@@ -1,4 +1,4 @@
-/// The work on each picture, the same for every contender: the same results, at quality 85.
+/// The work on each picture. Every contender makes the same results, at quality 85.
 struct Job {
     struct Output {
         enum Size {
@@ -8,7 +8,7 @@ struct Job {
 
         var size: Size
         var filter: String?
-        /// The filter's stage, which differs from its name if it has required parameters.
+        /// The filter as a chain names it: the filter's name, with its required parameters, if any.
         var stage: String?
 
         init(size: Size, filter: String? = nil, stage: String? = nil) {
@@ -31,7 +31,7 @@ struct Job {
     var format = "jpeg"
     /// Further parameters of pipelined's `save`.
     var saving = ""
-    /// Pictures per round: for contenders that stay, and for commands that start anew for each picture.
+    /// The number of pictures per round. `countOfCommands` is the number for commands that start anew for each picture.
     var count: Int
     var countOfCommands: Int
 
@@ -71,7 +71,7 @@ struct Job {
 extension Job {
     static let halfNoir = Job(
         "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, filter: "noir")], 60, 8)
-    /// As many pictures as a memory card delivers at once. Only the time counts.
+    /// A burst of pictures, as from a memory card. Only the time counts.
     static let burst = Job(
         "burst", "24 pictures at once, half size, noir: JPEG, 12 megapixels", .jpeg12,
         [Output(size: .half, filter: "noir")], 24, 8)
@@ -82,7 +82,7 @@ extension Job {
         "fit-1600-to-webp", "Fit to 1600, colour, to WebP: JPEG, 12 megapixels", .jpeg12,
         [Output(size: .width(1600))], 16, 4, to: "webp")
 
-    /// Photographs as a phone takes them, with a gain map of a quarter of the sides.
+    /// Photographs as a phone takes them, with a gain map whose sides are a quarter of the photograph's.
     static let gainMap = Job(
         "fit-1600-gain-map", "Fit to 1600, colour, with a gain map: JPEG, 12 megapixels", .gainMap12,
         [Output(size: .width(1600))], 24, 4)

@@ -1,6 +1,6 @@
 extension JobResult {
-    /// A row per contender: processor time, pace and memory, each with its ratio to the floor, and pipelined's ratio to
-    /// the contender.
+    /// A table with one row per contender. The row has processor time, pace and memory, each with its ratio to the
+    /// floor, and pipelined's ratio to the contender.
     var table: Table {
         let hasFloor = self["floor"] != nil
         let floor = hasFloor ? ["÷ floor"] : []

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The similarity of fast decoding to libvips' plain path, on photographs: the lowest PSNR of all pictures, in dB. A
-/// named kernel makes every pixel pass through it, which is the plain path.
+/// How similar the results of fast decoding are to the results of libvips' plain path: the lowest PSNR of the
+/// photographs, in dB. A chain that names a resize kernel takes the plain path.
 struct Likeness {
-    /// For luma alone.
+    /// The similarity of luma alone, at half size. `full` is the same at full size.
     var half: Figure?
     var full: Figure?
-    /// For all colours, fitted to 1600.
+    /// The similarity of all colours, fitted to a width of 1600.
     var colours: Figure?
 
     init(_ set: PictureSet, _ setup: Setup) throws {
-        // Without contrast, noir is just luma. PNG loses nothing, and JPEG at quality 100 little.
+        // Without contrast, noir is just luma. PNG loses nothing, and JPEG at quality 100 loses little.
         let (luma, colours) = ("noir contrast=0 | save format=png", "save format=jpeg quality=100")
         half = try Self.least(set, "scale=0.5", "scale=0.5 kernel=lanczos3", luma, setup)
         full = try Self.least(set, "scale=1", "scale=1 kernel=nearest", luma, setup)

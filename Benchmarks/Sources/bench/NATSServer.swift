@@ -32,12 +32,12 @@ final class NATSServer {
         }
     }
 
-    /// The file with which a node joins.
+    /// Returns the path of the file with which a node joins.
     func join(of node: String) -> String { "\(folder)/fleet/\(node).join" }
 
     var cpu: Double { ProcessTree.cpu(process.id) }
 
-    /// Bytes of all messages that the server has received.
+    /// Returns the number of bytes in all messages that the server has received.
     func received() throws -> Double {
         guard let address = URL(string: "http://127.0.0.1:\(monitor)/varz"),
             let told = try JSONSerialization.jsonObject(with: Data(contentsOf: address)) as? [String: Any],

@@ -4,10 +4,10 @@ import Glibc
 /// Milliseconds from one file's rename into the inbox to its result's rename into the outbox, on an idle machine.
 struct OneFile {
     var published: Figure?
-    /// The render's part: from handing the picture to a worker until its result is written, as the daemon reports it
-    /// (`pipectl show`).
+    /// The time of the render, from handing the picture to a worker until its result is written, as `pipectl show`
+    /// reports it.
     var render: Figure?
-    /// The time of the fsyncs in between, repeated by this process on the same file system.
+    /// The time of the fsyncs in between. This process measures it by repeating them on the same file system.
     var syncs: Figure?
     /// The floor's time for the same picture.
     var floor: Figure?
@@ -69,8 +69,9 @@ struct OneFile {
         return ended.timeIntervalSince(begun) * 1000
     }
 
-    /// The fsyncs of the claim's folder, the ledger for the job, the result, its folder, and the ledger for the intent.
-    /// The ledger's fsync for `running` happens beside the render.
+    /// Repeats the daemon's fsyncs, and returns their time: the claim's folder, the ledger with the job's row, the
+    /// result, the result's folder, and the ledger with the intent. The fsync that records `running` is left out,
+    /// because it is concurrent with the render.
     private static func syncs(in root: String, like result: String) throws -> Double {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: result))
         let (log, file, claimed) = ("\(root)/sync.log", "\(root)/sync.jpg", "\(root)/claimed")

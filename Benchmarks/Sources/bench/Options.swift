@@ -4,14 +4,14 @@ struct Options {
     var rounds: Int
     /// Names of the measurements: jobs and others. Empty means all.
     var only: [String] = []
-    /// The number of jobs for the queue, which is then measured alone.
+    /// The number of jobs to queue. If it is given, only the queue is measured.
     var queue: Int?
     /// Measures only a fleet.
     var fleet = false
     var json: String?
-    /// The folder to which a whole run writes page and chart.
+    /// The folder to which a run of all measurements writes its page and chart.
     var docs: String
-    /// Other programs of pipelined: a name for them, and their folder.
+    /// Another build of pipelined to compare with: a name for it, and the folder of its programs.
     var other: (name: String, programs: String)?
     var setup: Setup
 

@@ -1,4 +1,4 @@
-/// A library in processes that stay, as many as there are processors. Each process has its share of the pictures.
+/// A library in long-lived processes, one per processor. Each process gets an equal share of the pictures.
 final class PeerContender: Contender {
     let name: String
     let stays = true
@@ -11,17 +11,17 @@ final class PeerContender: Contender {
         (self.name, self.words) = (name, words)
     }
 
-    /// A library of peer.py.
+    /// Uses one of the libraries that peer.py supports.
     init(_ name: String, library: String) {
         self.name = name
         words = { setup, job in [setup.python, "\(setup.peers)/peer.py", library, job.work, setup.table, job.suffix] }
     }
 
-    /// The codecs alone, in a program written by hand for one job.
+    /// Returns the contender `floor`: the codecs alone, in a program written by hand for one job.
     static func floor(_ task: String) -> PeerContender { PeerContender("floor") { setup, _ in [setup.floor, task] } }
 
     func begin(_ job: Job, in folder: String, _ setup: Setup) throws {
-        // For small files, fewer pictures than pipelined must queue give the same figures.
+        // pipelined must queue many small files. Here, fewer of them give the same figures.
         (self.folder, count) = (folder, min(job.count, 2000))
         let files = job.pictures.files(count, in: setup.pictures)
         for number in 0..<Setup.processors {

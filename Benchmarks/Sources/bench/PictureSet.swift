@@ -27,7 +27,7 @@ struct PictureSet {
     /// The set's name for pictures.py.
     var order: String { "\(name)-\(count)" }
 
-    /// `number` paths, which repeat the set's pictures.
+    /// Returns `number` paths; repeats the set's pictures if it has fewer.
     func files(_ number: Int, in folder: String) -> [String] {
         (0..<number).map { "\(folder)/\(name)/\(Text.padded($0 % count, 3)).\(suffix)" }
     }

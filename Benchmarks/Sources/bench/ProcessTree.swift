@@ -18,10 +18,11 @@ struct ProcessTree {
 
     init(ids: [pid_t]) { self.ids = ids }
 
-    /// Seconds of all processes, by each process's own nanosecond clock, including children that have ended.
+    /// The processor time of all processes in seconds, from each process's own nanosecond clock. Includes children that
+    /// have ended.
     var cpu: Double { ids.reduce(0) { $0 + Self.cpu($1) + Self.cpuOfEnded($1) } }
 
-    /// Bytes: the sum of the processes' own peaks. Shared memory counts in each.
+    /// The sum of the peak memory of each process, in bytes. Shared memory counts once for each process.
     var peak: Int { ids.reduce(0) { $0 + Self.memory($1, "VmHWM") } }
 
     static func cpu(_ id: pid_t) -> Double {
@@ -50,7 +51,7 @@ struct ProcessTree {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
     }
 
-    /// The fields of /proc/ID/stat after the name: state, parent, …
+    /// Returns the fields of /proc/ID/stat after the name: state, parent, …
     private static func fields(_ id: pid_t) -> [String]? {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
             let name = text.lastIndex(of: ")")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The supervisor's cost for each job. First, small pictures pass through the whole graph. Then COUNT files, and as
-/// many URLs, wait; they are listed and cancelled, and some are retried. Each part has its own daemon.
+/// The supervisor's cost for each job. First, small pictures pass through the whole graph. Then `count` files are
+/// queued, listed and cancelled, and some are retried; then as many URLs. Each part has its own daemon.
 struct Queue {
     var setup: Setup
     var count: Int

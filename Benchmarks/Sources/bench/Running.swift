@@ -1,6 +1,7 @@
 import Glibc
 
-/// Running daemons and servers. They would outlive a bench that is killed from outside; peers end with their input.
+/// The running daemons and servers. A signal handler ends them, because they would outlive a bench that is killed from
+/// outside. Peers need no signal: they end when their input ends.
 enum Running {
     private static let most = 16
 

@@ -10,7 +10,7 @@ struct Setup {
     /// The folder of the peers' scripts.
     var peers: String
     var photograph: String
-    /// The folder of the derived pictures, and of a folder for each measurement. All of it lies on one file system.
+    /// The folder that contains the derived pictures and the working folders, all on one file system.
     var cache: String
     /// The server program for a fleet.
     var natsServer: String?
@@ -26,7 +26,7 @@ struct Setup {
 
     static let processors = ProcessInfo.processInfo.activeProcessorCount
 
-    /// Makes missing files.
+    /// Makes the tables and the missing pictures.
     func prepare(_ sets: [PictureSet]) throws {
         removeLeftovers()
         try Folder.make(work)
@@ -39,7 +39,7 @@ struct Setup {
         _ = try ChildProcess.output([python, "\(peers)/pictures.py", photograph, pictures] + orders)
     }
 
-    /// Removes folders of processes that no longer exist.
+    /// Removes the working folders of processes that no longer exist.
     private func removeLeftovers() {
         for name in Folder.names(in: cache) where name.hasPrefix("work-") {
             guard let id = pid_t(name.dropFirst(5)), kill(id, 0) != 0 else { continue }

@@ -14,7 +14,7 @@ struct Singles {
 
     static let names = ["one-file", "memory", "idle", "queued", "likeness"]
 
-    /// The largest peak of a worker that has rendered only such pictures, in megabytes.
+    /// Returns the highest memory peak of a worker that has rendered only pictures of this set, in megabytes.
     static func workerPeak(_ set: PictureSet, count: Int, rounds: Int, _ setup: Setup) throws -> Figure? {
         Figure(
             try (0..<rounds).map { round in
@@ -32,7 +32,7 @@ struct Singles {
 struct Idle {
     /// Milliseconds from its start to READY.
     var ready: Figure?
-    /// Milliseconds per minute.
+    /// Processor time in milliseconds per minute.
     var cpu: Figure?
     /// In megabytes.
     var supervisor: Figure?
@@ -49,7 +49,7 @@ struct Idle {
             // Workers start after READY.
             usleep(2_000_000)
             if seconds > 0 {
-                // After this time, checks that follow the start are over, and idle threads have ended.
+                // By now, the checks that follow the start are over, and idle threads have ended.
                 usleep(20_000_000)
                 let before = daemon.tree.cpu
                 usleep(UInt32(seconds * 1_000_000))

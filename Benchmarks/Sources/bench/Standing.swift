@@ -1,4 +1,4 @@
-/// Pipelined's rank by processor time for each job, with the supervisor's part of that time.
+/// Pipelined's rank by processor time for each job, with the supervisor's share of pipelined's time.
 enum Standing {
     static func table(_ results: [JobResult]) -> Table {
         Table(

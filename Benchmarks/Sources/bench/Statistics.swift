@@ -1,9 +1,9 @@
 /// The cost of one round of a contender.
 struct Sample {
     var pictures: Int
-    /// Seconds of all its processes.
+    /// The processor time of all the contender's processes, in seconds.
     var cpu: Double
-    /// The supervisor's part of `cpu`.
+    /// The supervisor's share of `cpu`, in seconds.
     var supervisor = 0.0
     /// Seconds from the first picture to the last result.
     var wall: Double
@@ -35,8 +35,8 @@ struct Figure {
     var text: String { "\(Text.short(median)) (\(Text.short(least))–\(Text.short(most)))" }
 }
 
-/// All rounds of one contender for one job. A ratio is the median of the rounds' own ratios, because the machine
-/// disturbs neighbouring rounds alike.
+/// All rounds of one contender for one job. The ratio of two contenders is the median of the ratios of their rounds,
+/// because a disturbance of the machine affects neighbouring rounds alike.
 struct Series {
     var name: String
     var samples: [Sample] = []
@@ -48,15 +48,15 @@ struct Series {
     }
 }
 
-/// The result of a job, with every contender's rounds.
+/// All contenders' rounds for one job.
 struct JobResult {
     var job: Job
     var series: [Series]
 
     subscript(name: String) -> Series? { series.first { $0.name == name } }
 
-    /// The contender with the lowest value among the named ones; without names, among all except pipelined and the
-    /// floor.
+    /// Returns the contender with the lowest median among the named contenders. Without names, considers all contenders
+    /// except pipelined and the floor.
     func best(of names: [String]? = nil, _ value: (Sample) -> Double) -> Series? {
         series.filter { names?.contains($0.name) ?? !($0.name.hasPrefix("pipelined") || $0.name == "floor") }
             .min { $0.figure(value)?.median ?? .infinity < $1.figure(value)?.median ?? .infinity }

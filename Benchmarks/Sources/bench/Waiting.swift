@@ -1,31 +1,32 @@
 import Foundation
 import Glibc
 
-/// The cost of jobs that wait in a paused queue, for the supervisor, and the time for changing all of them.
+/// The supervisor's cost for jobs that wait in a paused queue, and the time to change all of them.
 struct Waiting {
     enum Kind: String, CaseIterable {
         case files
-        /// In lists. All URLs of a list become durable together.
+        /// The URLs arrive in lists. All URLs of a list become durable together.
         case URLs
     }
 
     var kind: Kind
     var count: Int
-    /// Megabytes. `peak` is the larger one of the daemon that took the jobs in and the daemon restarted with them.
+    /// Memory in megabytes, before the jobs and at the highest. `peak` is the higher peak of two daemons: the daemon
+    /// that took in the jobs, and the daemon that was restarted with them.
     var idle = 0.0
     var peak = 0.0
     /// Microseconds per job.
     var time = 0.0
     var cpu = 0.0
-    /// Milliseconds of the slowest `pipectl status`, during intake, and after it.
+    /// Milliseconds of the slowest `pipectl status`, during and after intake.
     var busyStatus = 0.0
     var settledStatus = 0.0
     /// Milliseconds of the slowest first answer of `pipectl list`.
     var list = 0.0
-    /// Milliseconds of a start with all jobs in the ledger, and of `cancel-all`.
+    /// Milliseconds to start with all jobs in the ledger, and milliseconds of `cancel-all`.
     var start = 0.0
     var cancelling = 0.0
-    /// Milliseconds of `retry --cancelled` for all jobs. Measured for at most `mostRetried` jobs.
+    /// Milliseconds of `retry --cancelled` for all jobs. It is measured only up to `mostRetried` jobs.
     var retrying: Double?
     static let mostRetried = 200_000
 
@@ -85,7 +86,8 @@ struct Waiting {
     private static let longestList = 100_000
     private var firstOfLists: StrideTo<Int> { stride(from: 0, to: count, by: Self.longestList) }
 
-    /// Files are claimed one by one; a list moves to the archive when all its URLs are durable.
+    /// Returns whether intake is complete. Files are claimed one by one; a list moves to the archive when all its URLs
+    /// are durable.
     private func isTaken(_ daemon: Daemon) -> Bool {
         switch kind {
         case .files: Folder.names(in: "\(daemon.root)/inbox/bench/dropped").isEmpty
@@ -93,7 +95,8 @@ struct Waiting {
         }
     }
 
-    /// The daemon moves originals of cancelled jobs after its answer. Downloads have no originals yet.
+    /// Returns whether the originals of cancelled jobs were moved, which the daemon does after its answer. Jobs of URLs
+    /// have no originals yet.
     private func isMovedAway(_ daemon: Daemon) -> Bool {
         kind == .URLs || Folder.names(in: "\(daemon.root)/cancelled/bench/dropped").count == count
     }

@@ -1,10 +1,10 @@
-/* floor: the cost of the codecs alone. No program that does the job with the same codecs can take much less.
+/* floor: the cost of the codecs alone. No program that does the same job with these codecs can be much cheaper.
  *
  *     floor table      noir's table, as a PGM of 256 × 1, for all other contenders
  *     floor version    the version of libjpeg
- *     floor noir       half-size noir of JPEGs: libjpeg decodes luma at 1/2, the table, libjpeg encodes
- *     floor webp       JPEGs of 4000 × 3000 in colour at 1600 × 1200, as WebPs: TurboJPEG decodes planes at 1/2, five samples become four
- *                      by area, libwebp encodes
+ *     floor noir       half-size noir of JPEGs: libjpeg decodes luma at 1/2, the table is applied, and libjpeg encodes
+ *     floor webp       JPEGs of 4000 × 3000 in colour at 1600 × 1200, as WebPs: TurboJPEG decodes planes at 1/2,
+ *                      every five samples become four, weighted by area, and libwebp encodes
  *
  * The last two read lines: the first names files, separated by tabs; each further line names a folder for their results.
  */
@@ -87,7 +87,7 @@ static void check(int holds, const char *what) {
     }
 }
 
-/* A fifth of the sum of five samples, by a multiplication that the processor's vectors can do. */
+/* Returns a fifth of a sum of five samples, rounded. Vector instructions can multiply like this, but not divide. */
 static unsigned char fifth(unsigned sum) { return (unsigned char)((uint16_t)(sum + 2) * 13108u >> 16); }
 
 /* Makes four samples from every five, across and down, weighted by area. */

@@ -1,5 +1,5 @@
-/* usage LOG COMMAND…: runs a command, and prints its processor time in microseconds and its peak memory in KB. The command's output goes
- * to LOG. A process inherits the peak of its parent, so this parent is small. */
+/* usage LOG COMMAND…: runs a command, and prints its processor time in microseconds and its peak memory in KB. The
+ * command's output goes to LOG. This program is small, because a process inherits the memory peak of its parent. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>

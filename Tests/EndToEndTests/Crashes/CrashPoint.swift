@@ -11,8 +11,8 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
     static let ledger = "state/ledger.sqlite-wal"
 
-    /// The recorded calls that `isWanted` accepts and at which a kill makes a difference. Calls on the ledger are
-    /// excluded.
+    /// Returns a crash point for each recorded call that `isWanted` accepts and at which a kill makes a difference.
+    /// Calls below `state/`, which include those on the ledger, are excluded.
     ///
     /// A kill before a call that changes nothing leaves the disk in the same state as a kill before the next call.
     /// Unless the sweep is whole, it therefore tests each state of the disk only once.

@@ -83,8 +83,8 @@ struct CrashSweepTests {
         }
     }
 
-    /// Kills the daemon at `point` and restarts it. Returns the accounts at the end and, if there is a command, those
-    /// from before the command was repeated.
+    /// Kills the daemon at `point` and restarts it. Returns the accounts at the end. If there is a command, `between`
+    /// has the accounts from before its repetition.
     private func kill(
         _ crash: CrashCase, _ first: URL, at point: CrashPoint
     ) async throws -> (killed: Bool, between: Accounts?, accounts: Accounts) {

@@ -29,7 +29,8 @@ private struct Fault: Sendable {
         + on("/inbox/#/.pipelined*", "opendir", "mkdir")
         + on("/outbox/#", "mkdir", "getattr", "opendir", "fsyncdir") + on("/outbox/#/.staging*", "mkdir", "opendir")
 
-    /// Which calls of a kind fail: the first, the second, or the first two. A whole sweep adds later and longer faults.
+    /// The failing calls of each kind: the first, the second, or the first two. A whole sweep adds later and longer
+    /// faults.
     static let times: [(first: Int, count: Int)] =
         [(1, 1), (2, 1), (1, 2)] + Sweep.of([], all: [(1, 4), (2, 3), (3, 2), (4, 4)])
 
@@ -45,7 +46,7 @@ enum DiskKind: String, CaseIterable, Sendable {
     case one = "one file system"
     /// The archive lies on another file system, so originals are copied.
     case across = "the archive is another"
-    /// Paths determine inode numbers, too.
+    /// In addition, inode numbers depend on the paths.
     case poor = "one file system without renames that replace nothing, and without hard links"
     /// The daemon is killed while calls are being refused.
     case killed = "one file system, and a kill"

@@ -163,7 +163,7 @@ private struct SweptFleet {
         names.allSatisfy { a.exists("outbox/far/\($0).jpg") }
     }
 
-    /// Prepares the loss. The returned function makes it happen at once.
+    /// Prepares the loss. Calling the returned function causes it at once.
     private func blow(at servers: [NATSServer]) throws -> @Sendable () -> Void {
         func death(of process: Int32?, _ signal: Int32 = SIGKILL) throws -> @Sendable () -> Void {
             let process = try #require(process)
@@ -213,7 +213,7 @@ private struct SweptFleet {
     }
 }
 
-/// Remembers which cable was tripped first. Any thread may call it.
+/// A record of the cable that was tripped first. Any thread may use it.
 private final class Wire: Sendable {
     private let state = Mutex<Int?>(nil)
 

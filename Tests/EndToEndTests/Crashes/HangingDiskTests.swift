@@ -150,7 +150,7 @@ struct HangingDiskTests {
         }
     }
 
-    /// The index of the first client that gets a reply.
+    /// Returns the index of the first client that gets a reply.
     private static func answered(of clients: [RawClient]) throws -> Int {
         var sockets = clients.map { pollfd(fd: $0.socket.number, events: Int16(POLLIN), revents: 0) }
         try #require(poll(&sockets, nfds_t(sockets.count), 60_000) > 0)

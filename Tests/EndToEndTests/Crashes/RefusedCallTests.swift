@@ -13,7 +13,8 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(call): \(error)" }
     var isOfRoom: Bool { error == "ENOSPC" || error == "EDQUOT" }
 
-    /// The daemon repeats interrupted calls, so EINTR hits only every second call.
+    /// Returns the change for the daemon's file calls. EINTR hits only every second call, because the daemon repeats
+    /// interrupted calls.
     func change(on paths: [String]) -> FileCalls.Change {
         .fail(call, Self.errors.first { $0.key == error }?.value ?? 0, on: paths, step: error == "EINTR" ? 2 : 1)
     }
@@ -90,7 +91,7 @@ struct RefusedCallTests {
         "state/id": "test\n",
     ]) { $1 }
 
-    /// Waits until the job of this path has reported the fault.
+    /// Waits until the job at this path has reported the fault.
     private func isMet(_ path: String, _ refused: RefusedCall, _ daemon: DaemonFixture) async throws {
         let parts = path.split(separator: "/")
         let picture = "\(parts[1]).png"

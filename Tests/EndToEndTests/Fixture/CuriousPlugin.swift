@@ -9,7 +9,7 @@ enum CuriousPlugin {
         try Plugin.compile(source, to: path)
     }
 
-    /// The source of a filter with a text parameter `path`. `body` returns 0, or -1 with errno set.
+    /// Returns the source of a filter with a text parameter `path`. `body` returns 0, or -1 with errno set.
     static func filter(_ name: String, _ body: String) -> String {
         """
         #include <errno.h>

@@ -8,7 +8,7 @@ extension DaemonFixture {
     private var descriptors: [Int] { ChildProcess.descriptors(of: process) }
 
     /// The number of the daemon's descriptors, without the ledger's. The ledger has one writing connection and up to
-    /// four readers; a reader is opened whenever more clients than before read at the same time.
+    /// four readers. It opens a reader whenever more clients read at the same time than ever before.
     var heldDescriptors: Int {
         let files = openFiles
         return files.count - min(11, files.count { $0.contains("/state/ledger.sqlite") })
@@ -41,7 +41,7 @@ extension DaemonFixture {
     /// The most memory that the daemon has used, in MB.
     var peak: Int { (status("VmHWM") ?? -1) / 1024 }
 
-    /// A number from /proc/PID/status.
+    /// Returns a number from /proc/PID/status.
     private func status(_ name: String) -> Int? {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }

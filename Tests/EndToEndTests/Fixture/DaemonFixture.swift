@@ -61,8 +61,8 @@ final class DaemonFixture {
         await daemon?.end(signal) ?? 0
     }
 
-    /// Starts the daemon under a command that should kill it. Returns false if the daemon did all its work and was
-    /// stopped.
+    /// Starts the daemon under a command that should kill it. Returns false if the daemon survived until all its work
+    /// was done; then this method stops it.
     func isKilled(under wrapper: [String], by work: (() async throws -> Void)? = nil) async throws -> Bool {
         do {
             try await start(under: wrapper)
@@ -89,7 +89,7 @@ final class DaemonFixture {
         }
     }
 
-    /// The process IDs of the daemon's workers.
+    /// Returns the process IDs of the daemon's workers.
     func workers() throws -> [Int32] {
         // The name prefix excludes children that are just starting: these still have the daemon's name and open files.
         try Children.of(process, named: "pipelined-")
@@ -162,7 +162,7 @@ final class DaemonFixture {
 
     func text(_ relative: String) throws -> String { String(decoding: try data(relative), as: UTF8.self) }
 
-    /// All files below a folder, sorted, including hidden files.
+    /// Returns all files below a folder, sorted, including hidden files.
     func files(in relative: String) -> [String] {
         let folder = path(relative)
         guard let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
@@ -234,7 +234,7 @@ final class DaemonFixture {
         }
     }
 
-    /// The events after the cursor, up to and including the first event for which `ends` returns true.
+    /// Returns the events after the cursor, up to and including the first event for which `ends` returns true.
     func events(
         since cursor: Int, until ends: @escaping @Sendable (Control.Event) -> Bool
     ) async throws -> [Control.Event] {
@@ -249,7 +249,7 @@ final class DaemonFixture {
         }
     }
 
-    /// The progress replies, up to the first for which `ends` returns true, or else up to the end of the batch.
+    /// Returns the progress replies, up to the first for which `ends` returns true, or else up to the end of the batch.
     @discardableResult
     func progress(
         of batch: Int? = nil, until ends: @escaping @Sendable (Call.Progress.Reply) -> Bool = { _ in false }
@@ -265,8 +265,8 @@ final class DaemonFixture {
         }
     }
 
-    /// Waits until a job with this input reaches this state; a further call waits for the next time. Ignores the end of
-    /// a job that has been retried or redone since.
+    /// Waits until a job with this input reaches this state. A further call waits until a job reaches the state again.
+    /// Ignores the end of a job that has been retried or redone since.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {
         while true {
@@ -291,7 +291,7 @@ final class DaemonFixture {
     }
 }
 
-/// `@unchecked`: only the thread that receives it uses it.
+/// `@unchecked`: a single thread receives the value, and only that thread uses it.
 private struct Unshared<Value>: @unchecked Sendable {
     let body: () throws -> Value
 }

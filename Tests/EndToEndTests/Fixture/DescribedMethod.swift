@@ -5,7 +5,7 @@ struct DescribedMethod {
     let name: String
     let parameters: [(name: String, type: String)]
 
-    /// All methods, from the interface description that the daemon sends.
+    /// Returns all methods, from the interface description that the daemon sends.
     static func all(_ client: RawClient) throws -> [DescribedMethod] {
         let reply = try client.ask(
             "org.varlink.service.GetInterfaceDescription", #"{"interface":"org.pipelined.Control"}"#)
@@ -22,7 +22,8 @@ struct DescribedMethod {
         return methods
     }
 
-    /// The parameters as JSON. All values are harmless except that of `changed`, which is omitted if `value` is nil.
+    /// Returns the parameters as JSON. All have harmless values, except that `changed` gets `value`, or is left out if
+    /// `value` is nil.
     func json(_ changed: String? = nil, _ value: String? = nil) -> String {
         let fields = parameters.compactMap { name, type in
             let text = name == changed ? value : Self.harmless(type)
@@ -31,7 +32,7 @@ struct DescribedMethod {
         return "{\(fields.joined(separator: ","))}"
     }
 
-    /// The parameters as JSON, with harmless values, without these.
+    /// Returns the parameters as JSON, with harmless values. Leaves out the named parameters.
     func json(leavingOut names: [String]) -> String {
         DescribedMethod(name: name, parameters: parameters.filter { !names.contains($0.name) }).json()
     }
@@ -45,7 +46,7 @@ struct DescribedMethod {
         }
     }
 
-    /// Values whose types differ from this type.
+    /// Returns values that do not have this type.
     static func wrong(_ type: String) -> [String] {
         let numbers = [
             "1.5", "-0.1", "1e400", "9223372036854775808", "-9223372036854775809", "123456789012345678901234567890",
@@ -62,7 +63,7 @@ struct DescribedMethod {
         return ["5", "\"x\"", "{}", "null", "[[]]"] + wrong(element).map { "[\($0)]" }
     }
 
-    /// Unusual but well-typed values of this type.
+    /// Returns unusual values that do have this type.
     static func odd(_ type: String) -> [String] {
         switch type {
         case "string":

@@ -102,7 +102,7 @@ struct FaultyDisk {
         try data.write(to: file)
     }
 
-    /// All files below a folder of the disk's store, sorted. No faults apply.
+    /// Returns all files below a folder of the disk's store, sorted. No faults apply.
     func files(in path: String) -> [String] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: "\(store)/\(path)")) ?? []
         return paths.filter { isFile("\(path)/\($0)") }.sorted()

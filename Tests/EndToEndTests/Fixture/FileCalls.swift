@@ -7,15 +7,15 @@ import TestTools
 enum FileCalls {
     private static let library = Result { try CSource.built("file_calls.c", "-shared -fPIC") }
 
-    /// The command under which the daemon is started. Every call is recorded in `file`.
+    /// Returns the command under which the daemon is started. Every call is recorded in `file`.
     static func wrapper(_ changes: [Change] = [], recordedIn file: String? = nil) throws -> [String] {
         let rules = changes.flatMap(\.rules).joined(separator: "\n")
         return ["/usr/bin/env", "LD_PRELOAD=\(try library.get())", "FILE_CALLS_RULES=\(rules)"]
             + (file.map { ["FILE_CALLS_RECORD=\($0)"] } ?? [])
     }
 
-    /// A command to put before another wrapper. With it, strace writes these calls to `file` as the kernel sees them,
-    /// including those of workers.
+    /// Returns a command to put before another wrapper. With it, strace writes these calls to `file` as the kernel sees
+    /// them, including those of workers.
     static func strace(_ calls: [String], to file: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "--seccomp-bpf", "-y", "-o", file,
@@ -45,7 +45,7 @@ enum FileCalls {
             Change(calls, "\(error)", paths, first: first, step: step)
         }
 
-        /// The call does not return until the named pipe is opened for writing.
+        /// Keeps the call from returning until the named pipe is opened for writing.
         static func hang(_ call: String, on path: String, until pipe: String) -> Change {
             Change(call, "hang \(pipe)", [path], step: 0)
         }
@@ -65,7 +65,7 @@ struct FileCall {
 
     var isSync: Bool { name == "fsync" || name == "fdatasync" }
 
-    /// The recorded calls on files below `root`, in the order in which they began.
+    /// Returns the recorded calls on files below `root`, in the order in which they began.
     static func read(_ file: String, below root: String) throws -> [FileCall] {
         var calls: [FileCall] = []
         var unfinished: [Substring: Int] = [:]

@@ -32,7 +32,7 @@ enum GalleryPage {
         return "document.querySelectorAll('.cell:not([hidden])\(state)').length"
     }
 
-    /// A JavaScript condition: the job's cell shows this picture and no other.
+    /// Returns a JavaScript condition that is true if the job's cell shows this picture and no other.
     static func shows(_ job: Int, _ path: String) -> String {
         """
         (images => images.length === 1 && images[0].dataset.path.startsWith('/pictures/\(path)?'))(\

@@ -41,7 +41,7 @@ final class GalleryProcess {
         return client
     }
 
-    /// Everything that the gallery sends until it closes the connection.
+    /// Returns everything that the gallery sends until it closes the connection.
     static func all(from client: Descriptor) throws -> String {
         String(decoding: try bytes(from: client), as: UTF8.self)
     }
@@ -63,7 +63,7 @@ final class GalleryProcess {
 
     func send(_ bytes: String) throws -> String { try Self.all(from: client(bytes)) }
 
-    /// The response, including its headers.
+    /// Returns the response, including its headers.
     func bytes(_ path: String) throws -> [UInt8] { try Self.bytes(from: client(Self.request(path))) }
 
     func get(_ path: String, method: String = "GET", _ headers: String...) throws -> String {

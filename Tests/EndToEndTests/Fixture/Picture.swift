@@ -17,7 +17,7 @@ enum Picture {
                 + "/8AACwgABAAIAQERAP/EABQAAQAAAAAAAAAAAAAAAAAAAAD/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oACAEBAAA/AD//2Q==")
         ?? Data()
 
-    /// A PNG with a colourful gradient.
+    /// Returns a PNG with a colourful gradient.
     static func png(width: Int, height: Int) -> Data {
         var rows: [UInt8] = []
         rows.reserveCapacity((width * 3 + 1) * height)
@@ -36,7 +36,7 @@ enum Picture {
         return data
     }
 
-    /// The size in the header of a JPEG, PNG or WebP.
+    /// Returns the size in the header of a JPEG, PNG or WebP.
     static func jpegSize(_ data: Data) -> (width: Int, height: Int)? {
         let bytes = [UInt8](data)
         var at = 2
@@ -49,7 +49,8 @@ enum Picture {
         return nil
     }
 
-    /// A TIFF with many pixels in a small file, because all its strips refer to the same bytes. It keeps a worker busy.
+    /// Returns a TIFF that keeps a worker busy. It has many pixels in a small file, because all its strips refer to the
+    /// same bytes.
     static func tiff(width: Int, height: Int) -> Data {
         let rows = 16
         let strips = (height + rows - 1) / rows
@@ -86,7 +87,7 @@ enum Picture {
         return file + pixels
     }
 
-    /// A small TIFF with these texts as its two EXIF dates.
+    /// Returns a small TIFF with these texts as its two EXIF dates.
     static func dated(original: String, changed: String) -> Data {
         var file = Data("II*\0".utf8)
         func append(_ number: Int, _ bytes: Int) {
@@ -125,7 +126,7 @@ enum Picture {
         return Data(bytes(body.count) + content + bytes(Int(crc(content))))
     }
 
-    /// A zlib stream of uncompressed blocks.
+    /// Returns a zlib stream of uncompressed blocks.
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = [0x78, 0x01]
         out.reserveCapacity(bytes.count + bytes.count / 65535 * 5 + 16)

@@ -27,7 +27,7 @@ final class RawClient {
         while sent < bytes.count { sent += try Socket.send(bytes[sent...], to: socket) }
     }
 
-    /// The next reply, or nil if the daemon has closed the connection.
+    /// Returns the next reply, or nil if the daemon has closed the connection.
     func answer() throws -> [String: Any]? {
         while true {
             if let frame = frames.next() {

@@ -37,14 +37,14 @@ struct DiskImage {
         !["/run/", "/state/plugins/"].contains { path.hasPrefix($0) } && !path.hasSuffix("-shm")
     }
 
-    /// The node at an absolute path.
+    /// Returns the node at an absolute path.
     func node(at path: String) -> Int? {
         path.split(separator: "/").reduce(Self.top) { folder, name in
             folder.flatMap { nodes[$0]?.entries[String(name)] }
         }
     }
 
-    /// The parent folder and the name of an absolute path.
+    /// Returns the parent folder and the name of an absolute path.
     func place(of path: String) -> (folder: Int, name: String)? {
         let parts = path.split(separator: "/").map(String.init)
         guard let name = parts.last, let folder = node(at: "/" + parts.dropLast().joined(separator: "/")) else {

@@ -11,7 +11,7 @@ struct DiskRecord {
         /// A message from the test, for example that a client got its reply.
         case mark(String)
 
-        /// The recorded line, for a change of names.
+        /// The recorded line of a change of names; nil for other changes.
         var text: String? { if case .names(let change) = self { change.text } else { nil } }
     }
 
@@ -90,7 +90,7 @@ private struct Reader {
         return String(decoding: bytes[at..<end], as: UTF8.self).split(separator: "\t").map(String.init)
     }
 
-    /// The next change. Returns nil at EOF, and an inner nil for a line about an ignored path.
+    /// Returns the next change: nil at EOF, and an inner nil for a line about an ignored path.
     mutating func next() throws -> DiskRecord.Change?? {
         guard let words = line(), let kind = words.first else { return .none }
         func number(_ index: Int, radix: Int = 10) -> Int { Int(words[index], radix: radix) ?? 0 }

@@ -49,7 +49,7 @@ struct PowerCut {
     /// Leaves out a sync of this node, and marks the changes that it would have made durable.
     mutating func leaveOutSync(of node: Int) { for index in forced(by: node) { pending[index].isOwed = true } }
 
-    /// The changes that a sync of this node makes durable.
+    /// Returns the changes that a sync of this node makes durable.
     private func forced(by node: Int) -> Set<Int> {
         var forced: Set<Int> = []
         let isFolder = durable.nodes[node]?.isFolder ?? false
@@ -124,7 +124,7 @@ struct PowerCut {
 
     private func isName(_ index: Int) -> Bool { if case .names = pending[index].change { true } else { false } }
 
-    /// All pending changes that do not depend on this one.
+    /// Returns all pending changes that do not depend on this one.
     private func without(_ index: Int) -> Set<Int> {
         Set(pending.indices.filter { !withNeeds([$0]).contains(index) })
     }
@@ -134,10 +134,10 @@ struct PowerCut {
         (.firstHalf(block: 512), "torn at 512"), (.secondHalf(block: 4096), "torn at 4096, the end first"),
     ]
 
-    /// A selection of the possible outcomes of a power cut at this moment. In some outcomes only the first changes
-    /// reached the disk, up to each of the changes. In others exactly one change of a name is lost, or exactly one
-    /// reached the disk. For all files together and for each file alone, there is an outcome for every kind of `Bytes`.
-    /// Another `draws` outcomes are random.
+    /// Returns a selection of the possible outcomes of a power cut at this moment: the first changes alone, for every
+    /// number of them; the loss of a single change of a name; and a single change of a name without the others. For all
+    /// files together and for each file alone, there is an outcome for every kind of `Bytes`. Another `draws` outcomes
+    /// are random.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
         let names = pending.indices.filter(isName)

@@ -87,14 +87,14 @@ struct PowerCutTrial {
         return trial
     }
 
-    /// All states in which a power cut may leave the disk, without duplicates.
+    /// Returns all states in which a power cut may leave the disk, without duplicates.
     func states(seed: UInt64 = 1, draws: Int = 20) -> [State] {
         var random = SeededNumbers(seed: seed)
         return states { $0.choices(draws: draws, random: &random) }
     }
 
-    /// At most `most` states that are possible only if this sync does nothing. States that lack exactly the changes of
-    /// this sync come first.
+    /// Returns at most `most` states that are possible only if this sync does nothing. States that lack exactly the
+    /// changes of this sync come first.
     func states(withoutSync index: Int, besides usual: Set<Int>, most: Int) -> [State] {
         var known = usual
         var states: [State] = []
@@ -118,8 +118,8 @@ struct PowerCutTrial {
             for choice in choices(cut) {
                 let hash = cut.image(choice).hash
                 if let index = known[hash] {
-                    // A state can follow from cuts before and after the acknowledgement. Then the command must still
-                    // hold.
+                    // The same state can result from a cut before and from a cut after the acknowledgement. Then the
+                    // command's effect must last.
                     states[index].isAcknowledged = states[index].isAcknowledged || isAcknowledged
                 } else {
                     known[hash] = states.count
@@ -143,7 +143,8 @@ struct PowerCutTrial {
         return states
     }
 
-    /// The first of these states from which the daemon does not recover to an allowed result.
+    /// Returns the first of these states from which the daemon does not recover to an allowed result, or nil if it
+    /// recovers from all.
     func harm(in states: some Sequence<State>) async throws -> State? {
         for state in states where try await !survives(state) { return state }
         return nil

@@ -45,8 +45,8 @@ final class FetchProcess {
 
     private static var libraries: String { getenv("LD_LIBRARY_PATH").map { String(cString: $0) } ?? "" }
 
-    /// Limits that allow connections to 127.0.0.1, the address of the test's server, which is otherwise refused as
-    /// private.
+    /// Returns limits that allow connections to 127.0.0.1, the address of the test's server. That address is otherwise
+    /// refused as private.
     static func limits(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchLimits {
         var limits = FetchLimits(allowPrivateHosts: ["127.0.0.1"])
         change(&limits)

@@ -14,7 +14,7 @@ final class NodeProcess {
     private var heard: [FleetMessage] = []
     private var next = 1
     private var isGone = false
-    /// Sends signs of life while the test's supervisor is alive.
+    /// The timer that sends signs of life while the test's supervisor is alive.
     private let life = DispatchSource.makeTimerSource()
 
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -94,7 +94,7 @@ final class NodeProcess {
     /// Discards all messages that were received so far.
     func forget() { heard = [] }
 
-    /// The number of unread messages that report the end of a lent picture.
+    /// Returns the number of unread messages that report the end of a lent picture.
     func ends(of id: Int) -> Int {
         heard.filter { message in
             switch message {
@@ -221,8 +221,8 @@ final class NodeProcess {
         try send(.rendered(id, header, outputs, nil), results.map { try Descriptor.memory($0) })
     }
 
-    /// Waits until a picture that this node accepted is over. Returns true if the origin has the results, and false if
-    /// it withdrew the picture.
+    /// Waits for the end of a picture that this node accepted. Returns true if the origin has the results, and false if
+    /// the origin withdrew the picture.
     @discardableResult
     func over(_ id: Int) throws -> Bool {
         try wait(for: "that \(id) is over") { message in

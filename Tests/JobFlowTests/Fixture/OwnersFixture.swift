@@ -22,7 +22,8 @@ struct OwnersFixture: Sendable {
     let places: Places
     private let chain: Chain
 
-    /// `recipe` is the text of an additional recipe named `r`. `program` is the path of the render worker.
+    /// Runs `body` with the owners. `recipe` is the text of an additional recipe named `r`. `program` is the path of
+    /// the render worker.
     static func with(
         _ settings: String = "", recipe: String? = nil, program: String = "/none", plugins: [String] = [],
         _ body: (OwnersFixture) async throws -> Void
@@ -98,7 +99,7 @@ struct OwnersFixture: Sendable {
         while try !Coordination.sync(condition) { await settle() }
     }
 
-    /// The texts of the events of this kind, optionally only those about `job`.
+    /// Returns the texts of the events of this kind, optionally only those about `job`.
     func texts(_ kind: String, of job: Int? = nil) throws -> [String] {
         #expect(ledger.flush(seconds: 30))
         return try ledger.events(after: 0, limit: 1000).filter {

@@ -47,7 +47,8 @@ enum FilterBook {
 
     static func example(_ filter: String) -> Example { examples[filter] ?? Example(stage: filter) }
 
-    /// The path, relative to docs/, of the picture that these stages make; without stages, of the original picture.
+    /// Returns a path relative to docs/: that of the picture that these stages make, or that of the original picture if
+    /// `stages` is nil.
     static func picture(_ stages: String?) -> String {
         "pictures/\(stages?.prefix { $0 != " " } ?? "before").webp"
     }

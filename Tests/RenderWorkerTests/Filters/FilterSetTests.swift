@@ -6,7 +6,7 @@ import WorkerProtocol
 
 /// Runs all filters on every kind of picture that they may get.
 struct FilterSetTests {
-    /// How a filter changes the bands.
+    /// The effect of a filter on the bands.
     enum Colour { case stays, becomesGrey, becomesColour }
 
     struct Case: CustomTestStringConvertible {
@@ -62,7 +62,7 @@ struct FilterSetTests {
         Case(chain: "watermark text=Ada colour=#ff0000 size=100", colour: .becomesColour, keepsAlpha: false),
     ]
 
-    /// The largest part of the picture's shape that is whole after a turn.
+    /// Returns the size of the largest rectangle with the picture's aspect ratio that fits into the turned picture.
     private static func straightened(_ width: Int, _ height: Int, by degrees: Double) -> (Int, Int) {
         let (across, down) = (cos(degrees * .pi / 180), sin(degrees * .pi / 180))
         let (wide, high) = (Double(width), Double(height))
@@ -124,7 +124,7 @@ struct FilterSetTests {
         }
     }
 
-    /// The names of the filters listed in Package.swift: the module `TiltShift` contains `tilt-shift`.
+    /// Returns the names of the filters listed in Package.swift: the module `TiltShift` contains `tilt-shift`.
     private static func listed() throws -> [String] {
         let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Package.swift").standardized
         let text = try String(contentsOf: package, encoding: .utf8)

@@ -20,7 +20,7 @@ struct Golden {
         source[min(max(x, 0), source.width - 1), min(max(y, 0), source.height - 1)].map { Double($0) / most }
     }
 
-    /// The largest difference from the formula, in sample steps. It is infinite if the number of bands differs.
+    /// Returns the largest difference from the formula, in sample steps. It is infinite if the number of bands differs.
     func worst(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var worst = 0.0
         for y in 0..<result.height {
@@ -35,7 +35,7 @@ struct Golden {
         return worst
     }
 
-    /// The similarity of the whole picture to the formula, in dB.
+    /// Returns the similarity of the whole picture to the formula, in dB.
     func likeness(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var squares = 0.0
         for y in 0..<result.height {
@@ -49,12 +49,12 @@ struct Golden {
     }
 }
 
-/// The Rec. 601 luma of one or three bands.
+/// Returns the Rec. 601 luma of one or three bands.
 func luma(_ colours: [Double]) -> Double {
     colours.count < 3 ? colours[0] : 0.299 * colours[0] + 0.587 * colours[1] + 0.114 * colours[2]
 }
 
-/// Noir's S-shaped curve.
+/// Applies noir's S-shaped curve.
 func sCurve(_ x: Double, _ contrast: Double) -> Double {
     func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
     let k = 6 * contrast

@@ -4,9 +4,9 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Compares `lut` with formulas, and gives it files that are no tables.
+/// Compares `lut` with formulas, and tests it with invalid files.
 struct LutTests {
-    /// The text of a table of three dimensions. `colour` maps red, green and blue from 0 to 1.
+    /// Returns the text of a table of three dimensions. `colour` maps red, green and blue from 0 to 1.
     private static func cube(_ size: Int, head: String = "", of colour: ([Double]) -> [Double]) -> String {
         let steps = (0..<size).map { Double($0) / Double(size - 1) }
         let lines = steps.flatMap { blue in
@@ -23,12 +23,12 @@ struct LutTests {
         lines.map { $0.map { "\($0)" }.joined(separator: " ") }.joined(separator: "\n") + "\n"
     }
 
-    /// A look that is not linear, with bands that depend on each other.
+    /// Changes a colour by a look that is not linear and whose bands depend on each other.
     private static func look(_ colour: [Double]) -> [Double] {
         [colour[0] * colour[0], (colour[1] + colour[2]) / 2, 1 - colour[0] * colour[1]]
     }
 
-    /// What a tetrahedron of the table of this size makes of a colour, computed from its definition.
+    /// Returns the colour that tetrahedral interpolation in a table of this size gives, computed from its definition.
     private static func looked(_ colour: [Double], _ size: Int) -> [Double] {
         let places = colour.map { $0 * Double(size - 1) }
         let corner = places.map { min(Double(size - 2), $0.rounded(.down)) }

@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// Compares noir with its formula.
 struct NoirTests {
-    /// The Rec. 601 luma, to which the S-shaped curve is applied.
+    /// Returns the expected sample: the Rec. 601 luma, to which the S-shaped curve is applied.
     static func formula(_ colour: [Int], contrast: Double = 1, strength: Double = 1, most: Double = 255) -> Double {
         let luma =
             colour.count < 3

@@ -9,7 +9,7 @@ struct SpaceFilterTests {
         return [inside ? 220 : 40, x < 50 ? 30 : 200, (x + y) * 255 / 280]
     }
 
-    /// The expected Gaussian blur, weighted by alpha if there is any. Outside the picture, the edge pixels are
+    /// Returns the expected Gaussian blur, weighted by alpha if there is any. Outside the picture, the edge pixels are
     /// repeated.
     private static func blurred(
         _ golden: Golden, _ sigma: Double, of change: ([Double]) -> [Double] = { $0 }
@@ -36,7 +36,7 @@ struct SpaceFilterTests {
         }
     }
 
-    /// Nearly the light of gamma-encoded values.
+    /// Returns approximately the linear light of gamma-encoded values.
     private func light(_ colours: [Double]) -> [Double] { colours.map { $0 * $0 } }
 
     /// A wide blur is computed from a reduced picture, so it is a little less accurate.
@@ -126,7 +126,8 @@ struct SpaceFilterTests {
     func halos() throws {
         let tower = Pixels(300, 200) { x, _ in (120..<180).contains(x) ? [20, 20, 20] : [230, 230, 230] }
         let golden = try Golden(tower, "tilt-shift position=0.5 width=0.2 blur=2", worker: WorkerProcess())
-        // In the first half of the step the blur is narrow: six pixels beside the tower the sky is as bright as ever.
+        // In the first half of the transition the blur is narrow. Six pixels beside the tower, the sky must not be
+        // darker.
         let rows = (0..<200).filter { abs(Double($0) + 0.5 - 100) / 200 < 0.148 }
         #expect(rows.count > 50 && rows.allSatisfy { golden.result[113, $0][0] >= 228 })
     }
@@ -138,7 +139,7 @@ struct SpaceFilterTests {
         let result = try Golden(even, "straighten angle=11.5", worker: worker).result
         #expect(result.samples.count > 40 * 30 * 3)
         #expect(result == Pixels(result.width, result.height) { _, _ in [200, 90, 3] })
-        // A ramp is a plane, which a cubic curve follows exactly.
+        // A ramp is a linear function, which cubic interpolation reproduces exactly.
         let ramp = Pixels(120, 80) { x, y in [(30 + x) * 200 + y * 100] }
         let turned = try Golden(ramp, "straighten angle=5", is16Bit: true, worker: worker)
         let (width, height) = (Double(turned.result.width), Double(turned.result.height))
@@ -146,7 +147,7 @@ struct SpaceFilterTests {
         let worst = turned.worst { x, y in
             let (right, below) = (Double(x) + 0.5 - width / 2, Double(y) + 0.5 - height / 2)
             let place = (across * right + down * below + 59.5, across * below - down * right + 39.5)
-            // At the picture's edge, its last pixels are repeated.
+            // Near the edge, interpolation uses repeated edge pixels, so those results are not compared.
             guard (2..<117).contains(place.0), (2..<77).contains(place.1) else {
                 return turned.result[x, y].map { Double($0) / 65535 }
             }

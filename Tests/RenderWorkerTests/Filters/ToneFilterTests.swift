@@ -5,7 +5,7 @@ import Testing
 struct ToneFilterTests {
     struct Look: CustomTestStringConvertible {
         var chain: String
-        /// The allowed difference, in steps of 256. Steep curves amplify the rounding of intermediate results.
+        /// The allowed difference, in 8-bit steps. Steep curves amplify the rounding of intermediate results.
         var tolerance = 1.5
         /// The formula for a colour of three bands or one, with values from 0 to 1.
         var formula: @Sendable ([Double]) -> [Double]
@@ -61,14 +61,15 @@ struct ToneFilterTests {
         colours.count == 1 ? [colours[0], colours[0], colours[0]] : colours
     }
 
-    /// The colours with another distance from luma. They may lie beyond black and white.
+    /// Multiplies each value's distance from luma by `factor`. The results may lie beyond black and white.
     private static func saturated(_ colours: [Double], _ factor: Double) -> [Double] {
         colours.map { mixed(luma(colours), $0, factor) }
     }
 
     private static func clipped(_ colours: [Double]) -> [Double] { colours.map { min(max($0, 0), 1) } }
 
-    /// Changes the smallest and the largest value, and keeps the others at their places between them: the hue stays.
+    /// Applies the curve to the smallest and the largest value. The others keep their relative positions between these
+    /// two, so the hue stays the same.
     private static func curved(_ colours: [Double], _ curve: (Double) -> Double) -> [Double] {
         let (low, high) = (colours.min() ?? 0, colours.max() ?? 0)
         let (black, white) = (curve(min(max(low, 0), 1)), curve(min(max(high, 0), 1)))
@@ -142,7 +143,7 @@ struct ToneFilterTests {
     @Test("16 bits are as exact as possible, and alpha is unchanged", arguments: looks)
     func wideAndTransparent(look: Look) throws {
         let golden = try Golden(Self.widePatches, look.chain, is16Bit: true, worker: WorkerProcess())
-        // Near black, a power function is steep, so rounding has a larger effect, as has the step of a curve.
+        // Near black, a power function is steep, so rounding and the steps of a curve have a larger effect.
         #expect(golden.worst { look.formula(Array(golden[$0, $1].prefix(3))) + golden[$0, $1].suffix(1) } <= 12)
     }
 }

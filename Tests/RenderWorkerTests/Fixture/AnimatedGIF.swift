@@ -34,7 +34,7 @@ struct AnimatedGIF {
         return bytes + [0x3b]
     }
 
-    /// LZW codes without compression: the code table is cleared before its codes become longer.
+    /// Returns LZW codes without compression: the code table is cleared before its codes become longer.
     private static func compressed(_ colour: UInt8, count: Int) -> [UInt8] {
         var (packed, bits, filled) = ([UInt8](), 0, 0)
         func put(_ code: Int) {

@@ -16,7 +16,7 @@ enum ExifTool {
         try #require(process.status == 0, "exiftool: \(process.errors)")
     }
 
-    /// The metadata of the files, by path and by `group:tag`.
+    /// Returns the metadata of the files, by path and by `group:tag`.
     static func read(_ files: [String]) throws -> [String: [String: String]] {
         let process = try run(["-json", "-G1", "-a", "-n"] + files)
         let list = try JSONSerialization.jsonObject(with: Data(process.output.utf8)) as? [[String: Any]] ?? []

@@ -3,7 +3,7 @@ import Testing
 
 /// A JPEG with a gain map, made and read without the worker's own code.
 struct HDRFile {
-    /// How the file describes its gain map.
+    /// The kinds of metadata that describe the gain map.
     enum Form: CaseIterable { case ultraHDR, iso, both, apple }
 
     /// The numbers of one channel, with gains as binary logarithms.
@@ -20,17 +20,18 @@ struct HDRFile {
     var headroom = 2.5
     /// The gain map's JPEG without the metadata that describes it.
     var map: [UInt8]
-    /// The length that the file claims for it.
+    /// The length that the file claims for the gain map, if it is not the true length.
     var claimedLength: Int?
     var hasIndex = true
-    /// Attributes in the XMP of a map of Apple's form.
+    /// Additional attributes in the XMP of a gain map in Apple's form.
     var appleProperties = ""
-    /// XMP that the picture has in addition, within `rdf:RDF`.
+    /// Additional XMP of the picture, within `rdf:RDF`.
     var otherXMP = ""
 
     init(_ map: TemporaryFile) throws { self.map = try map.bytes }
 
-    /// A photograph of soft colours that shines on its right side, with a map of a quarter of its sides.
+    /// Returns a photograph in soft colours whose highlights are on the right. The gain map's sides are a quarter of
+    /// the picture's.
     static func photograph(
         _ width: Int = 400, _ height: Int = 240, coloured: Bool = false, orientation: Int = 1,
         _ change: (inout HDRFile) -> Void = { _ in }
@@ -40,7 +41,7 @@ struct HDRFile {
         return try file.file(of: Pixels.colourful(width, height)) { $0.set("orientation", orientation) }
     }
 
-    /// Samples of a gain map that differ in both directions, and softly.
+    /// Returns samples of a gain map that vary smoothly in both directions.
     static func gains(_ width: Int, _ height: Int, coloured: Bool = false) -> Pixels {
         Pixels(width, height) { x, y in
             let (right, down) = (Double(x) / Double(width), Double(y) / Double(height))
@@ -57,7 +58,7 @@ struct HDRFile {
         return try TemporaryFile(whole(main.bytes))
     }
 
-    /// The file with this main picture.
+    /// Returns the file that consists of this main picture and the gain map.
     func whole(_ main: [UInt8]) -> [UInt8] {
         let map = described(map)
         var announced: [UInt8] = []
@@ -84,7 +85,7 @@ struct HDRFile {
         return start + Self.segment(0xe2, index) + main.dropFirst(2) + map
     }
 
-    /// The map's JPEG with the numbers.
+    /// Inserts the metadata that describe the gain map into the map's JPEG.
     private func described(_ map: [UInt8]) -> [UInt8] {
         var markers: [UInt8] = []
         if form == .ultraHDR || form == .both {
@@ -115,7 +116,7 @@ struct HDRFile {
         return map.prefix(2) + markers + map.dropFirst(2)
     }
 
-    /// The numbers by ISO 21496-1, in fractions of a million.
+    /// The numbers as ISO 21496-1 stores them: as fractions with the denominator 1,000,000.
     var iso: [UInt8] {
         func fraction(_ number: Double) -> [UInt8] {
             [Int32((number * 1_000_000).rounded()), 1_000_000].flatMap { number in
@@ -143,7 +144,7 @@ struct HDRFile {
     }
 }
 
-/// What a screen with HDR shows of a file: its picture in linear light, brightened by its gain map.
+/// A file as an HDR screen shows it: its picture in linear light, brightened by its gain map.
 struct HDRRendition {
     let picture: Pixels
     let map: Pixels
@@ -157,7 +158,7 @@ struct HDRRendition {
         channels = try Self.numbers(in: part)
     }
 
-    /// The bytes of the gain map, by the file's index.
+    /// Returns the bytes of the gain map, which it finds through the file's index.
     static func map(in bytes: [UInt8]) throws -> [UInt8] {
         func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
         let mark = Array("MPF\0MM\0*".utf8)
@@ -172,7 +173,7 @@ struct HDRRendition {
         return Array(bytes[start..<start + length])
     }
 
-    /// The numbers by XMP, which must be those by ISO 21496-1, too.
+    /// Returns the channels' numbers from the XMP. The ISO 21496-1 metadata must contain the same numbers.
     private static func numbers(in map: [UInt8]) throws -> [HDRFile.Channel] {
         let text = String(decoding: map, as: UTF8.self)
         func values(_ name: String) throws -> [Double] {
@@ -194,7 +195,7 @@ struct HDRRendition {
         return channels
     }
 
-    /// The linear value of a pixel's channel on a screen with unlimited headroom.
+    /// Returns the linear value of a pixel's channel on a screen with unlimited headroom.
     func light(_ x: Int, _ y: Int, _ channel: Int) -> Double {
         let pixel = picture[x, y]
         let numbers = channels[min(channel, channels.count - 1)]
@@ -202,7 +203,7 @@ struct HDRRendition {
             - numbers.alternateOffset
     }
 
-    /// The gain at a pixel, as a binary logarithm.
+    /// Returns the gain at a pixel, as a binary logarithm.
     func gain(_ x: Int, _ y: Int, _ channel: Int) -> Double {
         let numbers = channels[min(channel, channels.count - 1)]
         let across = (Double(x) + 0.5) / Double(picture.width) * Double(map.width) - 0.5

@@ -111,7 +111,7 @@ enum Hostile {
             return 0;
         }
 
-        /// Long after `apply`, in a thread of libvips.
+        /// Runs long after `apply`, in a thread of libvips.
         static int open_late(VipsRegion *out, void *sequence, void *in, void *path, gboolean *stop) {
             if (open(path, O_RDONLY) >= 0)
                 return vips_region_prepare(sequence, &out->valid) ||

@@ -21,7 +21,7 @@ struct PictureKind: Sendable {
 
     static let all = colourSpaces + integers + floating + extraBands + files + profiles
 
-    /// The file of the picture, and its expected look in 8 bits.
+    /// Returns the file of the picture, and its expected look in 8 bits.
     func file() throws -> (source: TemporaryFile, look: VipsPicture) {
         let pixels = Self.pixels[bands - 1]
         var source =

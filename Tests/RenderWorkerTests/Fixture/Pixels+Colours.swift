@@ -3,7 +3,7 @@ extension Pixels {
     var luma: Pixels { map { [($0[0] * 299 + $0[1] * 587 + $0[2] * 114 + 500) / 1000] } }
     var turned: Pixels { Pixels(height, width) { self[$1, $0] } }
 
-    /// The distance, in a row, between the edge of the luma and the edge of the colours.
+    /// Returns the distance, in a row, between the edge of the luma and the edge of the colours.
     func shift(inRow y: Int) -> Double {
         let row = (0..<width).map { self[$0, y] }
         func edge(_ value: ([Int]) -> Int) -> Double {

@@ -22,7 +22,7 @@ struct Pixels: Equatable {
         return samples[start..<start + bands].map { Int($0) }
     }
 
-    /// Soft colours, which every encoder preserves well.
+    /// Returns soft colours, which every encoder preserves well.
     static func colourful(_ width: Int, _ height: Int, alpha: Bool = false) -> Pixels {
         var pixels = Pixels(1, 1) { _, _ in Array(repeating: 0, count: alpha ? 4 : 3) }
         (pixels.width, pixels.height) = (width, height)
@@ -46,7 +46,7 @@ struct Pixels: Equatable {
         return pixels
     }
 
-    /// Soft colours with some noise, like a photograph.
+    /// Returns soft colours with some noise, like a photograph.
     static func mixed(_ width: Int, _ height: Int) -> Pixels {
         let (soft, noise) = (colourful(width, height), noise(width, height))
         var mixed = soft
@@ -54,7 +54,7 @@ struct Pixels: Equatable {
         return mixed
     }
 
-    /// Noise, which no encoder can compress away.
+    /// Returns noise, which no encoder can compress away.
     static func noise(_ width: Int, _ height: Int) -> Pixels {
         var state: UInt32 = 1
         return Pixels(width, height) { _, _ in
@@ -67,7 +67,7 @@ struct Pixels: Equatable {
 
     func map(_ change: ([Int]) -> [Int]) -> Pixels { Pixels(width, height) { change(self[$0, $1]) } }
 
-    /// The similarity to another picture in dB. It is 0 if the sizes or the numbers of bands differ.
+    /// Returns the similarity to another picture in dB. It is 0 if the sizes or the numbers of bands differ.
     func likeness(_ other: Pixels, most: Double = 255) -> Double {
         guard width == other.width, height == other.height, bands == other.bands else { return 0 }
         var squares = 0

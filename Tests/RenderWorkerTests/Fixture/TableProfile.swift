@@ -14,7 +14,7 @@ struct TableProfile: Sendable {
     static let turnedColours = TableProfile("RGB ", 3, points: 17) { [$0[1], $0[2], $0[0]] }
     static let inks = TableProfile("CMYK", 4, points: 9) { inks in (0..<3).map { (1 - inks[$0]) * (1 - inks[3]) } }
 
-    /// A JPEG with a device-link profile. Such a profile converts between two devices, and is useless for other
+    /// Returns a JPEG with a device-link profile. Such a profile converts between two devices, and is useless for other
     /// purposes.
     static func linkedPicture() throws -> TemporaryFile {
         var link = turnedColours
@@ -48,7 +48,7 @@ struct TableProfile: Sendable {
 
     private static let white = [0.9642, 1, 0.8249]
 
-    /// An ICC table of type `lut16Type`.
+    /// Returns an ICC table of type `lut16Type`.
     private static func table(_ channels: Int, _ points: Int, _ colour: ([Double]) -> [Double]) -> [UInt8] {
         let straight: [UInt8] = [0, 0, 255, 255]
         var cells: [UInt8] = []
@@ -66,7 +66,7 @@ struct TableProfile: Sendable {
             + Array(repeating: straight, count: channels).joined() + cells + straight + straight + straight
     }
 
-    /// sRGB converted to 16-bit Lab as the tables store it.
+    /// Converts sRGB to 16-bit Lab as the tables store it.
     private static func lab(_ sRGB: [Double]) -> [Double] {
         let linear = sRGB.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
         let rows = [[0.4361, 0.3851, 0.1431], [0.2225, 0.7169, 0.0606], [0.0139, 0.0971, 0.7141]]

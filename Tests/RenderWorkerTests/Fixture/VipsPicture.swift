@@ -90,7 +90,7 @@ final class VipsPicture {
         return try then { cvips_icc_transform($0, $1, to, from, VIPS_INTENT_RELATIVE, depth) }
     }
 
-    /// A copy in memory with 8 bits per sample, which can be read repeatedly.
+    /// Returns a copy in memory with 8 bits per sample, which can be read repeatedly.
     func inMemory() throws -> VipsPicture {
         let factor = is16Bit ? 1.0 / 257 : 1
         let space = image.pointee.Bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
@@ -100,7 +100,7 @@ final class VipsPicture {
         return VipsPicture(owning: copy)
     }
 
-    /// The largest difference of a sample, or nil if the sizes or the numbers of bands differ.
+    /// Returns the largest difference of a sample, or nil if the sizes or the numbers of bands differ.
     func distance(_ other: VipsPicture) throws -> Int? {
         let ours = try inMemory(), theirs = try other.inMemory()
         guard ours.image.pointee.Xsize == theirs.image.pointee.Xsize,
@@ -136,8 +136,8 @@ final class VipsPicture {
         return text.map { String(cString: $0) }
     }
 
-    /// The value of an EXIF field. Omits the description that libvips adds in parentheses, and the space that libvips
-    /// 8.16 adds to a copyright.
+    /// Returns the value of an EXIF field. Omits the description that libvips adds in parentheses, and the space that
+    /// libvips 8.16 adds to a copyright.
     func exif(_ field: String) -> String? {
         guard let text = text("exif-\(field)"), let end = text.firstRange(of: " (") else { return nil }
         let value = text[..<end.lowerBound]

@@ -62,7 +62,7 @@ final class WorkerProcess: Sendable {
         waitpid(process, nil, 0)
     }
 
-    /// Gives chains files to name, as the daemon does with those in the recipes' folder.
+    /// Adds files that chains may name, as the daemon does with the files in the recipes' folder.
     func give(_ files: [String: [UInt8]]) { given.withLock { $0.merge(files) { $1 } } }
 
     func chain(_ text: String) throws -> [Stage] {
@@ -70,7 +70,7 @@ final class WorkerProcess: Sendable {
         return try Chain(parsing: text, catalog: StageCatalog(filters: hello.filters, files: files)).stages
     }
 
-    /// The files that the outputs need, as the worker expects them.
+    /// Returns the files that the outputs need, as the worker expects them.
     private func files(for outputs: [RenderOutput]) throws -> [Descriptor] {
         let bytes = given.withLock { Dictionary($0.values.map { (SHA256.hex($0), $0) }) { $1 } }
         return try outputs.flatMap(\.stages).fileDigests.map { try Descriptor.memory(bytes[$0] ?? []) }
@@ -124,7 +124,7 @@ final class WorkerProcess: Sendable {
             [file], name: name, outputs, maxPixels: maxPixels, maxTexts: maxTexts, onTruncated: onTruncated, raw: raw)
     }
 
-    /// Opens a picture. A picture that has passed a barrier is passed together with its original.
+    /// Opens a picture. For a picture that has passed a barrier, `files` also contains its original.
     func open(
         _ files: [TemporaryFile], name: String = "picture", _ outputs: [RenderOutput],
         maxPixels: Int64 = 268_000_000, maxTexts: Int64 = Settings.usualTexts, onTruncated: TruncatedPolicy = .fail,
