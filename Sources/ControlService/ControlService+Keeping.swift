@@ -9,7 +9,7 @@ import ServiceProgram
 extension ControlService {
     func addKeepingCalls() {
         onOwners(Call.Clean.self) { [self] call, request in
-            let wishes = try wishes(of: call)
+            let wishes = try wishes(of: call, by: request.connection.peer)
             if call.trial != true {
                 Log.notice(
                     "clean of \(call.places.joined(separator: ", ")) asked for by \(request.connection.peer)",
@@ -42,7 +42,7 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    private func wishes(of call: Call.Clean) throws(ControlError) -> [CleanWish] {
+    private func wishes(of call: Call.Clean, by peer: String) throws(ControlError) -> [CleanWish] {
         try check(recipe: call.recipe)
         var places: [KeptPlace] = []
         for name in call.places {
@@ -62,7 +62,7 @@ extension ControlService {
         }
         return places.map { place in
             CleanWish(
-                place: place, before: before, most: most, recipe: call.recipe, by: "pipectl clean",
+                place: place, before: before, most: most, recipe: call.recipe, by: "\(peer), with pipectl clean",
                 isTrial: call.trial == true)
         }
     }

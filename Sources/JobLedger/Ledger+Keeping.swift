@@ -133,12 +133,20 @@ extension Ledger {
         }
     }
 
-    /// Deletes the rows of files that are gone or replaced. Blocks until the change is durable. If the write fails, the
+    /// Deletes the rows of files that are gone or replaced, and logs those that were removed. Blocks until the change is durable. If the write fails, the
     /// next check finds the files again, by `leaving`.
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in
-            try ledger.writer.run("DELETE FROM kept WHERE id IN \(files.map(\.id))")
+            let which: SQL = "id IN \(files.map(\.id))"
+            try ledger.writer.run(
+                """
+                INSERT INTO events (time, kind, job, text)
+                    SELECT \(Timestamp.now()), 'removed', job, CASE place WHEN 'results' THEN 'result' ELSE 'original' END
+                        || ' removed by ' || json_extract(leaving, '$.by')
+                    FROM kept WHERE \(which) AND leaving IS NOT NULL ORDER BY id
+                """)
+            try ledger.writer.run("DELETE FROM kept WHERE \(which)")
         }
     }
 

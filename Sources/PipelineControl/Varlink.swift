@@ -2,8 +2,8 @@
 // Generated from the .varlink files beside it, by `./run generate`.
 public enum Control {
     public struct Jobs: Codable, Sendable, Hashable {
-        /// the number of jobs that wait for something, such as space in the outbox. This includes the files that still settle
-        /// in an inbox, and the queued jobs of queues that start nothing
+        /// the number of jobs that wait for something, such as space in the outbox. This includes the files that are still
+        /// settling in an inbox, and the queued jobs of queues that start nothing
         public var waiting: Int
         /// the number of jobs that are ready and wait for their turn in a queue
         public var queued: Int
@@ -154,7 +154,7 @@ public enum Control {
         public var places: Int
         /// the number of pictures from other machines that the machine has now
         public var taken: Int
-        /// the number of its own pictures that the machine has lent to other machines
+        /// the number of the machine's own pictures that it has lent to other machines
         public var lent: Int
         /// the reasons why the machine can't render all pictures of this machine: the name of each missing filter,
         /// `NAME in this version` for a filter that it has in another version, or `pipelined VERSION` if it does not run
@@ -176,7 +176,7 @@ public enum Control {
         public var places: Int
         /// the number of pictures from other machines that this machine has now
         public var taken: Int
-        /// the number of its own pictures that this machine has lent to other machines
+        /// the number of this machine's own pictures that it has lent to other machines
         public var lent: Int
         /// the other machines that have been seen recently
         @Omissible public var nodes: [Control.Node]
@@ -226,9 +226,9 @@ public enum Control {
         public var node: String
         /// whether the machine has answered
         public var answered: Bool
-        /// why there is no reply; null if there is one
+        /// why there is no reply; null if there is a reply
         @Omissible public var error: String?
-        /// the call's reply as JSON; null if there is none
+        /// the call's reply as JSON; null if there is no reply
         @Omissible public var reply: String?
         public init(node: String, answered: Bool, error: String? = nil, reply: String? = nil) {
             (self.node, self.answered, self.error, self.reply) = (node, answered, error, reply)
@@ -332,7 +332,7 @@ public enum Control {
         @Omissible public var outputs: [String]
         /// why the job, or the latest redo of a done job, has failed
         @Omissible public var error: String?
-        /// when the job was taken
+        /// when the job was created
         public var created: String
         /// when the job ended
         @Omissible public var finished: String?
@@ -410,7 +410,8 @@ public enum Control {
         public var done: Int
         /// the total number of units; null while it is unknown, for example because a server does not send it
         @Omissible public var total: Int?
-        /// the part that is done, from 0 to 1. For a batch, it also counts the finished parts of jobs that have not ended
+        /// the fraction that is done, from 0 to 1. For a batch, the fraction also counts the work that is done for jobs that
+        /// have not ended
         @Omissible public var fraction: Double?
         /// the recent number of units per second: in the last 5 seconds of a download, or in the last 30 seconds of a
         /// render or a batch. Null while it is unknown, for example during a pause
@@ -460,9 +461,9 @@ public enum Control {
         @Omissible public var started: String?
         /// a description of the picture according to its header
         @Omissible public var header: String?
-        /// the caption that a list with columns gives the picture; results have it in their metadata
+        /// the picture's caption in a list with columns; the results have this caption in their metadata
         @Omissible public var caption: String?
-        /// the credit that a list with columns gives the picture; results have it in their metadata
+        /// the picture's credit in a list with columns; the results have this credit in their metadata
         @Omissible public var credit: String?
         /// what to do about the failure, if the job has failed
         @Omissible public var advice: String?
@@ -471,9 +472,9 @@ public enum Control {
         @Omissible public var operations: [Control.Operation]
         /// the priority: `low`, `normal` or `high`
         public var priority: String
-        /// the jobs that this job comes after
+        /// the jobs that this job depends on
         public var after: Control.Neighbours
-        /// the jobs that come after this job
+        /// the jobs that depend on this job
         public var followers: Control.Neighbours
         public init(job: Control.Job, chains: [String: String], original: String? = nil, removed: String? = nil, tries: Int, started: String? = nil, header: String? = nil, caption: String? = nil, credit: String? = nil, advice: String? = nil, operations: [Control.Operation] = [], priority: String, after: Control.Neighbours, followers: Control.Neighbours) {
             (self.job, self.chains, self.original, self.removed, self.tries, self.started, self.header, self.caption, self.credit, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, removed, tries, started, header, caption, credit, advice, operations, priority, after, followers)
@@ -489,7 +490,7 @@ public enum Control {
             (self.first, self.last) = (first, last)
         }
     }
-    /// The jobs that a job comes after, or the jobs that come after it.
+    /// The jobs that a job depends on, or the jobs that depend on it.
     public struct Neighbours: Codable, Sendable, Hashable {
         /// the first hundred jobs, by ID
         @Omissible public var jobs: [Control.Neighbour]
@@ -549,8 +550,8 @@ public enum Control {
         /// `job`: the job's state has changed. `published`: the job's results are in the outbox, and are durable.
         /// `picture`: the job is done, and its original is in its final folder; nothing is left to do for the job. `over`:
         /// the job, or the redo of a done job, has failed or was cancelled, and its original is in its final folder; a job
-        /// without an original has no such event. `priority`: the job has a new priority, which is `text`. `batch`: if
-        /// `text` is `arrived`, all jobs of the batch are at a barrier; if it is `ended`, all of them are over. `queue` or
+        /// without an original has no such event. `priority`: the job has a new priority, which is `text`. `removed`: the job's
+        /// original or one of its results was removed, as `text` says. `batch`: if `text` is `arrived`, all jobs of the batch are at a barrier; if it is `ended`, all of them are over. `queue` or
         /// `settings`: the queue or the settings have changed. `lost`: the log no longer contains some events before
         /// `cursor`
         public var kind: String
@@ -591,7 +592,8 @@ public enum Control {
         @Omissible public var output: String?
         /// how the pixels are read, and why, for example `jpeg, greyscale, 1/2, own decoder (noir needs luma only)`
         public var path: String
-        /// the reason why the output makes no result of this picture, for example `rating 2 is below 3`; null if it makes one
+        /// the reason why the output makes no result of this picture, for example `rating 2 is below 3`; null if it makes a
+        /// result
         @Omissible public var unwanted: String?
         public init(output: String? = nil, path: String, unwanted: String? = nil) {
             (self.output, self.path, self.unwanted) = (output, path, unwanted)
@@ -644,8 +646,8 @@ public enum Control {
         @Omissible public var output: String?
         /// the chain of the output; for a tee, the chain that contains the tee
         public var chain: String
-        /// the usual suffix of a file with the result's format: `jpg`, `webp`, …; null if the format is unknown, as on a
-        /// sheet for `format=same`
+        /// the usual suffix of a file with the result's format: `jpg`, `webp`, …; null if the format is unknown, as for
+        /// `format=same` with `sheet`
         @Omissible public var suffix: String?
         /// the result, or on a sheet its small picture; null if no result could be made
         @Omissible public var picture: Control.Picture?
@@ -764,9 +766,9 @@ public enum Control {
         @Omissible public var traits: [String]
         /// the parameters of the stage
         @Omissible public var parameters: [Control.Parameter]
-        /// names of parameters, often none. If there are any, a chain must give at least one of these parameters
+        /// the names of parameters of which a chain must give at least one; an empty list means no such rule
         @Omissible public var atLeastOneOf: [String]
-        /// names of parameters, often none. A chain may give at most one of these parameters
+        /// the names of parameters of which a chain may give at most one; an empty list means no such rule
         @Omissible public var atMostOneOf: [String]
         public init(name: String, summary: String, version: String? = nil, author: String? = nil, file: String? = nil, state: String, reason: String? = nil, traits: [String] = [], parameters: [Control.Parameter] = [], atLeastOneOf: [String] = [], atMostOneOf: [String] = []) {
             (self.name, self.summary, self.version, self.author, self.file, self.state, self.reason, self.traits, self.parameters, self.atLeastOneOf, self.atMostOneOf) = (name, summary, version, author, file, state, reason, traits, parameters, atLeastOneOf, atMostOneOf)
@@ -872,8 +874,8 @@ public enum Call {
         }
     }
     /// The reasons why jobs wait, the most frequent first: for the jobs with these IDs, for the jobs of a batch, or for
-    /// all jobs. Only Status counts the files that still settle in an inbox. If there are many reasons, the rarer ones
-    /// are combined into one.
+    /// all jobs. Only Status counts the files that are still settling in an inbox. If there are many reasons, the rarest
+    /// are combined into one, `other reasons`.
     public struct WhyWaiting: ControlCall {
         public static let method = "org.pipelined.Control.WhyWaiting"
         public static let parameterNames: [String] = ["ids", "batch"]
@@ -911,7 +913,7 @@ public enum Call {
     /// Jobs by ID, oldest first. Empty lists and null mean no restriction; `limit` selects the newest jobs. A call without
     /// `more` gets a single reply of at most 500 jobs; `isPart` tells whether there are further jobs. With `more`, several
     /// replies contain all of them.
-    /// `since` and `until` apply to the time when a job ended, or, if it has not ended, to the time when it was taken.
+    /// `since` and `until` apply to the time when a job ended, or, if it has not ended, to the time when it was created.
     /// Either is a time, or an age such as 1h.
     /// `before` restricts the reply to jobs with a lower ID. To go back page by page, call List with `limit`, and with the
     /// lowest ID of the preceding page as `before`.
@@ -976,8 +978,8 @@ public enum Call {
         }
     }
     /// Finds the batch with this number, or else the newest batch with this name. `others` is the number of further
-    /// batches with this name. The call also finds a dropped folder whose files still settle in an inbox: it creates
-    /// the folder's batch.
+    /// batches with this name. The call also finds a dropped folder whose files are still settling in an inbox. It then
+    /// creates the folder's batch.
     public struct FindBatch: ControlCall {
         public static let method = "org.pipelined.Control.FindBatch"
         public static let parameterNames: [String] = ["batch"]
@@ -1336,8 +1338,8 @@ public enum Call {
             }
         }
     }
-    /// Makes a job that has not begun come after the jobs in `after`, and no longer after the jobs in `remove`. If one of the
-    /// jobs before it fails or is cancelled, the job fails too, unless `anyway` is set.
+    /// Changes the dependencies of a job that has not begun: adds the jobs in `after`, and removes the jobs in `remove`. If a
+    /// dependency fails or is cancelled, the job fails too, unless `anyway` is set.
     public struct Depend: ControlCall {
         public static let method = "org.pipelined.Control.Depend"
         public static let parameterNames: [String] = ["id", "after", "remove", "anyway"]
@@ -1672,8 +1674,8 @@ public enum Call {
     }
     /// Writes a recipe into the daemon's state folder, or replaces one that is there, and reloads the whole configuration. If
     /// `problems` is empty, the recipe is in force; otherwise nothing has changed. The call is refused for the name of a
-    /// recipe whose file is elsewhere, and for the name of the default recipe. Such a recipe has only these settings: it
-    /// can't name a folder or a hook.
+    /// recipe whose file is elsewhere, and for the name of the default recipe. A recipe from this call has only these
+    /// settings: it can't name a folder or a hook.
     public struct SaveRecipe: ControlCall {
         public static let method = "org.pipelined.Control.SaveRecipe"
         public static let parameterNames: [String] = ["name", "description", "outputs"]

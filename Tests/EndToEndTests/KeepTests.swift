@@ -144,7 +144,10 @@ struct KeepTests {
             #expect(cleaned.output == trial.output.replacing("would remove", with: "removed"))
             #expect(daemon.files(in: "archive") == ["noir/b.png", "noir/c.png"] && daemon.files(in: "failed") == [])
             let story = try daemon.call(Call.Show(id: 1)).story
-            #expect(story.removed?.hasPrefix("removed by pipectl clean on ") == true)
+            let (removed, said) = (story.removed ?? "", try daemon.call(Call.Log(id: 1)).events.last)
+            #expect(removed.hasPrefix("removed by user \(NSUserName()), process "), "\(removed)")
+            #expect(removed.contains(", with pipectl clean on "), "\(removed)")
+            #expect(said?.kind == "removed" && removed.hasPrefix("\(said?.text?.dropFirst(9) ?? "") on "), "\(said)")
             let json = try await daemon.pipectl("clean", "--archive", "--to", "0", "--yes", "--json")
             #expect(json.output.contains("\"files\" : 1"), "\(json.output)")
             #expect(daemon.files(in: "archive") == ["noir/b.png"])

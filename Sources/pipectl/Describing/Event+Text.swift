@@ -7,6 +7,7 @@ extension Control.Event {
             switch kind {
             case "picture": line = line + "#\(job.id) \("announced", .good)  \(job.name)"
             case "priority": return line + "#\(job.id) priority \(text ?? "")  \(job.name)"
+            case "removed": return line + "#\(job.id) \(text ?? "")  \(job.name)"
             default: line = line + job.line
             }
         } else if let batch {

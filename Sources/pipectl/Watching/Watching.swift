@@ -167,7 +167,7 @@ extension Control.Event {
     fileprivate var isWorthALine: Bool {
         switch kind {
         case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false
-        case "published", "picture", "over": false
+        case "published", "picture", "over", "removed": false
         default: true
         }
     }
