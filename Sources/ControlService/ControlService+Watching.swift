@@ -203,7 +203,9 @@ extension JobRecord {
     fileprivate func shown(at event: LoggedEvent) -> Control.Job {
         if event.kind == "priority" { return shown(state: event.state ?? state, reason: reason) }
         guard let former = event.state, former.isFinal, !hasEnded(at: event) else {
-            return shown(state: event.state ?? state, reason: event.text == error ? nil : event.text)
+            var job = shown(state: event.state ?? state, reason: nil)
+            job.reason = event.text == error ? nil : event.text
+            return job
         }
         var job = shown(state: former, reason: former == .failed ? nil : event.text)
         job.error = former == .failed ? event.text : nil

@@ -46,7 +46,7 @@ struct Unreachable {
     /// The name of the group that owns the socket or, if the socket is not accessible, the socket's folder.
     private static func group(of path: String) -> String? {
         var status = stat()
-        let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+        let folder = FileSystem.folder(of: path)
         guard stat(path, &status) == 0 || stat(folder, &status) == 0 else { return nil }
         return Group.name(status.st_gid)
     }

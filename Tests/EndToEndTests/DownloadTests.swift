@@ -68,7 +68,7 @@ struct DownloadTests {
             #expect(members[0].url == server.url("/a.png"))
             #expect(
                 members[2].error
-                    == "'ftp://example.com/c.png' is not an http or https URL; it begins with https://")
+                    == "'ftp://example.com/c.png' is not an http or https URL; a URL begins with https://")
             #expect(members[3].error == "the server answers 404 (not found)")
             #expect(daemon.files(in: "outbox") == ["noir/a.jpg", "noir/b.jpg", "noir/lucerne.jpg"])
             await daemon.stop()

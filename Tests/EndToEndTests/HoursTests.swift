@@ -44,7 +44,7 @@ struct HoursTests {
         try await DaemonFixture.with(files, started: false) { daemon in
             let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
             #expect(outcome.status == 78)
-            let line = "web.recipe:2: Hours=at night names no hours; write it like 22-06"
+            let line = "web.recipe:2: Hours=at night is not a range of hours; write it like 22-06"
             #expect((outcome.output + outcome.errors).contains(line), "\(outcome)")
         }
     }

@@ -50,7 +50,7 @@ struct ListRowTests {
         let good = "https://a/good.jpg,,,"
         let long = String(repeating: "ä", count: 1001)
         let rows: [(row: String, reason: String)] = [
-            ("ftp://a/b.jpg,,,", "'ftp://a/b.jpg' is not an http or https URL; it begins with https://"),
+            ("ftp://a/b.jpg,,,", "'ftp://a/b.jpg' is not an http or https URL; a URL begins with https://"),
             (",lion,,", "the row has no URL"),
             ("https://a/1.jpg,a,b,c,d", "the row has 5 fields for 4 columns; put a text that has a separator in it"),
             ("https://a/1.jpg" + String(repeating: ",", count: 100_000), "the row has more than 50 fields"),

@@ -150,7 +150,7 @@ struct AddressListTests {
             ])
         #expect(
             try list("# one\nc.jpg\nhttp://a b\n") == [
-                "'c.jpg' is not an http or https URL; it begins with https://",
+                "'c.jpg' is not an http or https URL; a URL begins with https://",
                 "'http://a b' has a space or a control character in it; write %20 for a space",
             ])
         #expect(try list("x" + String(repeating: "y", count: 1000)).first?.utf8.count ?? 0 < 300)

@@ -12,7 +12,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
         }
         let scheme = text.prefix { $0 != ":" }.lowercased()
         guard ["http", "https"].contains(scheme), text.dropFirst(scheme.count).hasPrefix("://") else {
-            throw Refusal("is not an http or https URL", advice: "it begins with https://")
+            throw Refusal("is not an http or https URL", advice: "a URL begins with https://")
         }
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f && !$0.properties.isWhitespace })
         else { throw Refusal("has a space or a control character in it", advice: "write %20 for a space") }

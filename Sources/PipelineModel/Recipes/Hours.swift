@@ -23,7 +23,7 @@ public struct Hours: Sendable, Hashable {
             let word = part.filter { !$0.isWhitespace }
             let ends = word.split(separator: "-", omittingEmptySubsequences: false)
             guard ends.count == 2, let start = Self.minute(ends[0]), let end = Self.minute(ends[1]) else {
-                let complaint = text.contains(",") ? "has '\(part.withoutBlanks)' in it" : "names no hours"
+                let complaint = text.contains(",") ? "has '\(part.withoutBlanks)' in it" : "is not a range of hours"
                 throw Refusal(complaint, advice: Self.form)
             }
             guard start != end, start < Self.day else {

@@ -53,7 +53,15 @@ struct Watching: Following {
         try events.start(Call.Watch(cursor: cursor))
     }
 
-    func outcome(of end: EarlyEnd) -> ExitCode { end.code }
+    func outcome(of end: EarlyEnd) throws -> ExitCode {
+        switch (end, scope) {
+        case (.interrupted, _), (_, .everything): return end.code
+        case (.timedOut, .batch(let id)):
+            throw end.failure("batch \(id) goes on; `pipectl watch --batch \(id)` follows it again")
+        case (.timedOut, .untilIdle):
+            throw end.failure("the jobs go on; `pipectl watch --until-idle` follows them again")
+        }
+    }
 
     mutating func follow() throws -> ExitCode {
         while true {
