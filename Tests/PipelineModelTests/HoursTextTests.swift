@@ -21,11 +21,13 @@ struct HoursTextTests {
     @Test("Invalid hours are refused, and the advice shows how to write them")
     func mistakes() {
         let mistakes = [
-            "": "is not a range of hours", "night": "is not a range of hours", "22": "is not a range of hours", "22-": "is not a range of hours",
+            "": "is not a range of hours", "night": "is not a range of hours", "22": "is not a range of hours",
+            "22-": "is not a range of hours",
             "22-06,": "has '' in it", "8-12,25-26": "has '25-26' in it", "8-12,7:5-8": "has '7:5-8' in it",
             "22-22": "has '22-22' in it, which is not a range of time",
             "24-06": "has '24-06' in it, which is not a range of time",
-            "22:60-06": "is not a range of hours", "-1-06": "is not a range of hours", "٢٢-٠٦": "is not a range of hours",
+            "22:60-06": "is not a range of hours", "-1-06": "is not a range of hours",
+            "٢٢-٠٦": "is not a range of hours",
         ]
         for (text, complaint) in mistakes {
             let refusal = #expect(throws: Refusal.self) { try Hours(text) }
