@@ -74,9 +74,9 @@ struct JobListTests {
             var recipes: [String] = []
             while let next = try ledger.group(after: recipes.last ?? "", .render, .normal) { recipes.append(next) }
             #expect(recipes == ["print", "web"])
-            var batches: [Int] = []
-            while let next = try ledger.batch(after: batches.last ?? -1, of: "web", .normal) { batches.append(next) }
-            #expect(batches == [0, 7])
+            var members: [Int] = []
+            while let next = try ledger.member(after: members.last ?? .min, of: "web", .normal) { members.append(next) }
+            #expect(members == [-1, 7])
             let lane = Lane(.render, "web", member: 7, .normal)
             #expect(try ledger.queued(lane, except: [], limit: 10).map(\.id) == [1, 4])
             #expect(try ledger.group(after: "", .render, .high) == nil)
