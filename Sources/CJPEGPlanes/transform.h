@@ -50,8 +50,8 @@ INLINE uint8_t sample(int32_t value) {
     return (uint8_t)(centred < 0 ? 0 : centred > 255 ? 255 : centred);
 }
 
-/* Converts sums to words. A sum that is out of range becomes the nearest word, whose magnitude still exceeds
- * MOST_PEAK. */
+/* Converts sums to words, with saturation. The magnitude of a saturated word still exceeds MOST_PEAK, so `note_peaks`
+ * notices it. */
 INLINE words narrowed(signed_sums values) {
     const signed_sums least = {-32768, -32768, -32768, -32768, -32768, -32768, -32768, -32768};
     values = __builtin_elementwise_min(__builtin_elementwise_max(values, least), ~least);

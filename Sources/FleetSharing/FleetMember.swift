@@ -65,8 +65,8 @@ package final class FleetMember: FleetPoolDelegate {
     /// The problem that keeps this node from working in its fleet, if any.
     package var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
-    /// The things that `node` lacks to render this node's pictures: this release, or filters in the same version. Empty
-    /// if nothing is missing.
+    /// Requirements of this node's pictures that `node` lacks: this release, filters in the same version, or files that
+    /// filters use. Empty if nothing is missing.
     package func lacks(of node: FleetNode) -> [String] {
         guard node.version == Release.version else { return ["pipelined \(Release.version)"] }
         let files = configuration.now.catalog.files.digests
@@ -244,7 +244,7 @@ package final class FleetMember: FleetPoolDelegate {
 
     package var spareSlots: Int { queue.spare }
 
-    /// Free places, counting both jobs and other nodes' pictures as used.
+    /// Places that neither this node's jobs nor other nodes' pictures use.
     private var spare: Int { max(0, queue.spare - guests.count) }
 
     // MARK: - Pictures of others

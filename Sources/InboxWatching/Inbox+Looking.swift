@@ -116,8 +116,7 @@ extension Inbox {
         let isQuiet = quiet || (found && settling.isQuiet(status, at: Timestamp.now()))
         let isOfFolder = found && FolderBursts.top(of: path, below: folder) != nil
         if isQuiet, isOfFolder || isCalled {
-            // Lets the next check take the file, so that the files of a folder that was moved in are taken in the order
-            // of their names.
+            // Leaves the file to the next check, which takes the files of a folder in the order of their names.
             checkLater(settling.ripen(key, status, at: .now()))
         } else if isQuiet {
             take(path, status, cancelled: settling.isCancelled(key))

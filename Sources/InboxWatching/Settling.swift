@@ -92,8 +92,8 @@ struct Settling {
         return writers.areIn(folder.path, at: now) ? .writing : nil
     }
 
-    /// Whether the file's content and attributes have been unchanged for the quiet time at `seconds`, a Unix time. The
-    /// change time can be trusted, because a copying program can't backdate it. Always false in a polled inbox.
+    /// Whether, at the Unix time `seconds`, the file's content and attributes have been unchanged for the quiet time.
+    /// The change time can be trusted, because a copying program can't backdate it. Always false in a polled inbox.
     func isQuiet(_ file: FileStatus, at seconds: Double) -> Bool {
         !isPolled && Self.isUnchanged(file, for: quietTime, at: seconds)
     }

@@ -22,7 +22,7 @@ struct MetadataTests {
         }
     }
 
-    /// Chains for which the worker decodes only grey pixels, shrunk pixels, or all pixels.
+    /// Chains for which the worker decodes shrunk luma, shrunk colours, and luma at full size.
     private static let chains = ["resize scale=0.5 | noir", "resize scale=0.5", "noir contrast=2"]
 
     @Test("keep preserves EXIF, XMP and IPTC, upright, and removes the thumbnail", arguments: chains)

@@ -1,6 +1,6 @@
 extension JobResult {
-    /// A table with one row per contender. The row has processor time, pace and memory, each with its ratio to the
-    /// floor, and pipelined's ratio to the contender.
+    /// A table with one row per contender: its processor time, throughput and memory. Each value is followed by its
+    /// ratio to the floor, if the floor was measured, and by the ratio of pipelined's value to it.
     var table: Table {
         let hasFloor = self["floor"] != nil
         let floor = hasFloor ? ["÷ floor"] : []

@@ -2,7 +2,7 @@
 struct Options {
     var quick = false
     var rounds: Int
-    /// Names of the measurements: jobs and others. Empty means all.
+    /// Names of the measurements to run: jobs, and measurements of pipelined alone. Empty means all.
     var only: [String] = []
     /// The number of jobs to queue. If it is given, only the queue is measured.
     var queue: Int?

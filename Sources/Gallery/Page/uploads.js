@@ -12,8 +12,8 @@ const natural = new Intl.Collator(undefined, { numeric: true });
 const longestCall = 48_000;
 
 /**
- * The files that this tab has added, by job ID. They can replace an original that the daemon has removed after its job was
- * done.
+ * The files that were added in this tab, by job ID. If the daemon has removed a job's original, the page shows
+ * the file from this tab instead.
  */
 const sent = new Map();
 export const fileOf = id => sent.get(id) ?? null;

@@ -48,7 +48,7 @@ export class View {
             && (batch === null || job.batch === batch);
     }
 
-    /** Loads the IDs again. `keep` preserves the scroll position, if its jobs still exist. */
+    /** Reloads the IDs. With `keep`, the visible pictures stay in place; otherwise, the grid starts at its top. */
     async load(keep) {
         drop();
         const loading = this.#loading = { changes: [] };

@@ -62,9 +62,9 @@ package final class Job {
         for operation in operations { operation.cancel() }
     }
 
-    /// Whether all operations of the job have ended, and its record names the downloaded file. The runner records the
-    /// file one turn of the coordination queue after the download has finished. Without that record, the original could
-    /// not be disposed of.
+    /// Whether all operations of the job have ended, and a finished download is recorded. The runner records the file
+    /// one turn of the coordination queue after the download has finished. Without that record, the original could not
+    /// be disposed of.
     var isStill: Bool {
         operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
     }

@@ -154,7 +154,7 @@ package enum JobLife: Hashable {
             return Transition(next: .stopping(.giveBack, .queued), effects: [.checkOperations])
 
         case (.began, _): return Transition(next: atStage { _ in .running })
-        // A queued job is not delayed before it begins, and a job that is being cancelled shows no delay.
+        // A job that has not begun stays queued, and a job that is being cancelled keeps its stage.
         case (.delayed, _): return Transition(next: atStage { $0 == .queued || stop == .cancel ? $0 : .waiting })
         case (.resumed, _): return Transition(next: atStage { $0 == .waiting ? .running : $0 })
 

@@ -132,8 +132,8 @@ extension JobRunner: ShortagesDelegate {
     }
 
     /// Checks whether the row needs a resource that is known to be missing. If so, makes all rows that need the
-    /// resource wait, and returns true. Considers only filters and encoders, without which the job would fail, outboxes
-    /// that have not been swept, and the hours of the recipe.
+    /// resource wait, and returns true. Considers only the recipe's hours, outboxes that have not been swept, and the
+    /// filters and encoders of the job, because the job would fail without them.
     func isSetAside(_ row: JobRecord) -> Bool {
         if let reason = shortages.hours.reason(against: row) {
             setAside(.hours(row.order.recipe), because: reason)

@@ -10,7 +10,7 @@ package struct ListedJobs: Sequence, Sendable {
     let list: AddressList
     let name: String?
     let order: WorkOrder
-    /// The orders of the recipes that rows name.
+    /// Work orders by recipe, for the recipes that the list's rows name.
     let orders: [String: WorkOrder]
     /// The priority that the client asked for; nil to use the priority of each recipe.
     let priority: Priority?

@@ -9,7 +9,7 @@ import ServiceProgram
 extension Keeping {
     private static let longestSweepInterval = 3600.0
 
-    /// Counts ended jobs. Forgets old jobs after every HistoryJobs=/8 ended jobs, not after each one.
+    /// Counts ended jobs. Forgets old jobs each time the count reaches an eighth of HistoryJobs=.
     func ended(_ count: Int) {
         endedSinceForgetting += count
         if endedSinceForgetting >= max(1, configuration.settings.historyJobs / 8) { forgetOld() }

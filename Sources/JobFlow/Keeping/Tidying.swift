@@ -110,8 +110,8 @@ package struct Tidying: Sendable {
 
     /// Whether the disk of a missing file is mounted.
     private func isMounted(_ file: KeptFile) throws -> Bool {
-        // Users remove results at any time, and the ledger does not record the disk of a result. So a missing result is
-        // gone.
+        // Users remove results at any time, and the ledger does not record the disk of a result. So a missing result
+        // counts as removed.
         try file.place == .results || file.file.isDiskThere(at: file.path)
     }
 
