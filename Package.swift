@@ -118,7 +118,7 @@ let package = Package(
         room("PipelineModel"),
         // `./run generate` makes Swift from the .varlink files, which the program also contains.
         .target(
-            name: "PipelineControl", dependencies: ["SystemCalls"],
+            name: "PipelineControl", dependencies: ["SystemCalls", "PipelineModel"],
             resources: [.embedInCode("org.pipelined.Control.varlink"), .embedInCode("org.varlink.service.varlink")],
             swiftSettings: strict),
         program("VarlinkSwift", []),

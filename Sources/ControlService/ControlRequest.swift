@@ -1,6 +1,5 @@
 import DaemonRuntime
 import PipelineControl
-import PipelineModel
 import Synchronization
 import SystemCalls
 
@@ -28,11 +27,8 @@ final class ControlRequest: Sendable {
     static func parameters<Call: ControlCall>(_ type: Call.Type, in frame: [UInt8]) throws(ControlError) -> Call {
         do {
             return try Wire.decode(Parametered<Call>.self, frame).parameters
-        } catch let unknown as UnknownParameter {
-            let method = Call.method.split(separator: ".").last ?? ""
-            let name = unknown.name.prefix(100)
-            let hint = nearest(String(name), among: Call.parameterNames).map { "; did you mean '\($0)'?" } ?? ""
-            throw ControlError.badValue("\(method) has no parameter '\(name)'\(hint)")
+        } catch let error as ControlError {
+            throw error
         } catch {
             throw ControlError.invalidParameter(name(of: error))
         }
@@ -95,25 +91,8 @@ final class ControlRequest: Sendable {
                 parameters = try Wire.decode(Call.self, Array("{}".utf8))
                 return
             }
-            let names = try container.nestedContainer(keyedBy: ParameterName.self, forKey: .parameters)
-            // A newer client sends null for a new parameter that it does not use.
-            for name in names.allKeys where !Call.parameterNames.contains(name.stringValue) {
-                if try !names.decodeNil(forKey: name) { throw UnknownParameter(name: name.stringValue) }
-            }
-            parameters = try container.decode(Call.self, forKey: .parameters)
+            parameters = try container.decode(ReceivedParameters<Call>.self, forKey: .parameters).call
         }
-    }
-
-    private struct ParameterName: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { return nil }
-    }
-
-    private struct UnknownParameter: Error {
-        var name: String
     }
 
     /// Name of the parameter that caused a decoding error.

@@ -19,10 +19,9 @@ package enum ControlRole: Sendable {
     func allows(_ method: String) -> Bool { self == .steer || Self.looking.contains(method) }
 
     /// The answer to a client of the look socket that may not make the call.
-    static func refusal(_ method: String, group: String?) -> ControlError {
+    static func refusal(_ method: String, group: String?, steering: String) -> ControlError {
         let name = method.split(separator: ".").last ?? ""
         return .refused(
-            "members of the group '\(group ?? "")' may look, and \(name) goes further: join the group of the control socket"
-        )
+            "members of the group '\(group ?? "")' may look, and \(name) goes further: join the group '\(steering)'")
     }
 }

@@ -35,13 +35,12 @@ package actor ControlServer: QueueActor {
     /// pictures.
     private var room = Int.max
     private var isResting = false
-    private let path: String
     private let lookPath: String
     /// The listening socket if systemd passed one. systemd keeps it open while the daemon isn't running.
     private let passed: Descriptor?
 
-    package init(path: String, lookPath: String, passed: Descriptor?, service: ControlService) {
-        (self.path, self.lookPath, self.passed, self.service) = (path, lookPath, passed, service)
+    package init(lookPath: String, passed: Descriptor?, service: ControlService) {
+        (self.lookPath, self.passed, self.service) = (lookPath, passed, service)
     }
 
     package nonisolated func begin() throws { try queue.sync { try assumeIsolated { try $0.open() } } }
@@ -57,6 +56,7 @@ package actor ControlServer: QueueActor {
                 advice: "raise LimitNOFILE= (ulimit -n) to "
                     + "\(wanted * 2 * Self.descriptorsPerClient)")
         }
+        let path = service.socket
         try open(.steer, passed ?? Socket.listen(path), at: passed == nil ? path : nil)
         // Every process that can connect may make every call. The socket's mode and group decide which users can
         // connect.

@@ -62,7 +62,12 @@ extension ControlService {
         var last = 0
         guard request.more else {
             let (batches, isLast) = try next(&last)
-            return request.reply(Call.Batches.Reply(batches: batches, isPart: !isLast))
+            let all = try answer {
+                try call.limit == nil
+                    ? [] : daemon.batches(named: call.name, newest: nil, after: 0, limit: batches.count + 1)
+            }
+            let isPart = !isLast || all.count > batches.count
+            return request.reply(Call.Batches.Reply(batches: batches, isPart: isPart))
         }
         request.connection.follow(last) { last in
             do throws(ControlError) {

@@ -125,7 +125,8 @@ extension ControlService {
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let chosen = filter
-        var last = try answer { try call.limit.map { try daemon.start(ofNewest: $0, chosen) } ?? 0 }
+        let start = try answer { try call.limit.map { try daemon.start(ofNewest: $0, chosen) } ?? 0 }
+        var last = start
         let page = request.more ? Self.page : Self.longPage
         let next = { @Sendable [self] (last: inout Int) throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
             let rows = try answer { try daemon.list(chosen, after: last, limit: page + 1) }
@@ -136,7 +137,10 @@ extension ControlService {
         }
         guard request.more else {
             let (jobs, isLast) = try next(&last)
-            return request.reply(Call.List.Reply(jobs: jobs, isPart: !isLast))
+            var older = chosen
+            older.before = start + 1
+            let oldest = try answer { try start > 0 ? daemon.list(older, after: 0, limit: 1) : [] }
+            return request.reply(Call.List.Reply(jobs: jobs, isPart: !isLast || !oldest.isEmpty))
         }
         request.connection.follow(last) { last in
             do throws(ControlError) {

@@ -1,16 +1,20 @@
 package import DaemonInterface
 import DaemonRuntime
 import Dispatch
+import Glibc
 import PipelineControl
 import PipelineModel
 import ServiceProgram
 import Synchronization
+import SystemCalls
 
 /// Answers the calls of the Varlink interfaces. Each method has one handler; handlers for the same subject share a
 /// file.
 package final class ControlService: Sendable {
     let daemon: any DaemonInterface
     let version: String
+    /// The path of the control socket.
+    let socket: String
     /// Limits for clients; a reload changes them.
     var limits: ControlSettings { daemon.configurationInForce.settings.control }
     let watchers = ProgressWatchers()
@@ -18,8 +22,8 @@ package final class ControlService: Sendable {
     let writing = Mutex<[WritingRequest]>([])
     private let handlers = Mutex<[String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void]>([:])
 
-    package init(_ daemon: any DaemonInterface, version: String) {
-        (self.daemon, self.version) = (daemon, version)
+    package init(_ daemon: any DaemonInterface, version: String, socket: String) {
+        (self.daemon, self.version, self.socket) = (daemon, version, socket)
         addServiceCalls()
         addStatusCalls()
         addMetricsCalls()
@@ -95,13 +99,16 @@ package final class ControlService: Sendable {
         do {
             guard let handler = handlers.withLock({ $0[request.method] }) else { throw Self.unknown(request.method) }
             guard request.connection.role.allows(request.method) else {
-                throw ControlRole.refusal(request.method, group: limits.lookGroup)
+                throw ControlRole.refusal(request.method, group: limits.lookGroup, steering: group)
             }
             try handler(request, passed)
         } catch {
             request.fail(error)
         }
     }
+
+    /// The group of the control socket, whose members may make all calls.
+    private var group: String { Group.name((try? FileSystem.status(socket))?.group ?? getegid()) }
 
     /// Logs a complaint about a client, at a limited rate.
     func complain(_ kind: Complaints.Kind, _ line: String) {

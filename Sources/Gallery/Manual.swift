@@ -46,8 +46,8 @@ enum Manual {
                         + "The daemon keeps the counters, so a monitor that starts late misses nothing."),
                 .entry(
                     "/healthz", value: "",
-                    "200 and `ok` while the daemon answers, followed by the problems it reports; 503 and the reason while "
-                        + "it does not answer, or is stopping."),
+                    "200 and `ok` while the daemon answers, followed by the number of its problems, if any; 503 and the "
+                        + "reason while it does not answer, or is stopping."),
                 .section("OPTIONS"),
             ]
                 + Arguments.Option.allCases.map { option in

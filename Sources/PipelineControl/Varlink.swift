@@ -911,8 +911,8 @@ public enum Call {
         }
     }
     /// Jobs by ID, oldest first. Empty lists and null mean no restriction; `limit` selects the newest jobs. A call without
-    /// `more` gets a single reply of at most 500 jobs; `isPart` tells whether there are further jobs. With `more`, several
-    /// replies contain all of them.
+    /// `more` gets a single reply of at most 500 jobs; `isPart` tells whether further jobs fulfil the conditions, which
+    /// includes older jobs beyond `limit`. With `more`, several replies contain all selected jobs.
     /// `since` and `until` apply to the time when a job ended, or, if it has not ended, to the time when it was created.
     /// Either is a time, or an age such as 1h.
     /// `before` restricts the reply to jobs with a lower ID. To go back page by page, call List with `limit`, and with the
@@ -960,7 +960,8 @@ public enum Call {
     }
     /// Batches by number, oldest first. `name` restricts the reply to batches of that name. `limit` selects the newest
     /// batches, and also all batches that have not ended. A call without `more` gets a single reply of at most 500 batches;
-    /// `isPart` tells whether there are further batches. With `more`, several replies contain all of them.
+    /// `isPart` tells whether there are further batches, which includes older batches beyond `limit`. With `more`, several
+    /// replies contain all selected batches.
     public struct Batches: ControlCall {
         public static let method = "org.pipelined.Control.Batches"
         public static let parameterNames: [String] = ["name", "limit"]

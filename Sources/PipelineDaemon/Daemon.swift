@@ -99,9 +99,8 @@ final class Daemon: Sendable {
                     try ControlService.line($0.event, $0.job, $0.batch, $0.results)
                 })
         }
-        let service = ControlService(owners, version: Release.version)
-        server = ControlServer(
-            path: places.socket, lookPath: places.lookSocket, passed: passed, service: service)
+        let service = ControlService(owners, version: Release.version, socket: places.socket)
+        server = ControlServer(lookPath: places.lookSocket, passed: passed, service: service)
         let status = ServiceStatus(of: service)
         (self.service, self.status) = (service, status)
         watchdog = Watchdog(try Self.stations(owners.queues, server)) { ServiceManager.notify("WATCHDOG=1") }

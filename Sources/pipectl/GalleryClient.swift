@@ -24,11 +24,19 @@ struct GalleryClient {
         do {
             bytes = try send(method, page, try body.map { try Wire.encode($0) } ?? [])
         } catch let error as SystemError {
-            throw Failure("Unreachable", "no gallery answers at \(path) (\(error.reason))\n\(advice)", .unreachable)
+            throw failure(error)
         }
         if let answer = try? Wire.decode(Answer.self, bytes) { return answer }
         let problem = try? Wire.decode(Problem.self, bytes)
         throw Failure("Refused", problem?.message ?? "the gallery's answer can't be understood", .failed)
+    }
+
+    /// Explains why no gallery answers at the socket, and what to do.
+    func failure(_ cause: SystemError) -> Failure {
+        let socket = SocketAddress(socket: path, root: nil, variable: nil)
+        let unreachable = Unreachable(address: socket, cause: cause)
+        guard !unreachable.isForbidden else { return unreachable.failure }
+        return Failure("Unreachable", "no gallery answers at \(path) (\(cause.reason))\n\(advice)", .unreachable)
     }
 
     /// The command that starts a gallery beside this daemon.

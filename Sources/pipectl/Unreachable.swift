@@ -10,8 +10,11 @@ struct Unreachable {
     /// Name of the failure if the user may not use the socket.
     static let permissionDenied = "PermissionDenied"
 
+    /// Whether the socket is there, but not for this user.
+    var isForbidden: Bool { cause.code == EACCES || cause.code == EPERM }
+
     var failure: Failure {
-        if cause.code == EACCES || cause.code == EPERM {
+        if isForbidden {
             return Failure(Self.permissionDenied, permission(group: Self.group(of: address.path)), .unreachable)
         }
         return Failure(

@@ -119,8 +119,14 @@ struct BadClientTests {
             _ = try daemon.call(Call.AddUrls(urls: urls))
             let all = try daemon.call(Call.List())
             #expect(all.jobs.count == 500 && all.isPart == true)
-            let some = try daemon.call(Call.List(limit: 500))
-            #expect(some.jobs.count == 500 && some.isPart == false)
+            for (limit, before, count, isPart) in [
+                (500, nil, 500, true), (501, nil, 500, true), (1, nil, 1, true), (1, 3, 1, true), (2, 3, 2, false),
+                (3, 3, 2, false), (1, 1, 0, false),
+            ] as [(Int, Int?, Int, Bool)] {
+                let some = try daemon.call(Call.List(limit: limit, before: before))
+                #expect(some.jobs.count == count && some.isPart == isPart, "\(limit) \(before ?? 0)")
+            }
+            #expect(try daemon.call(Call.List(states: ["done"], limit: 1)).isPart == false)
             let batches = try daemon.call(Call.Batches())
             #expect(batches.batches.count == 1 && batches.isPart == false)
             for number in 1...501 { try daemon.drop(Data(), as: "notes/\(number).txt") }

@@ -79,6 +79,9 @@ struct BatchNameTests {
             try await daemon.event { $0.batch?.id == 1 && $0.text == "ended" }
             #expect(try ids(Call.Batches(limit: 1)) == [2, 3, 4])
             #expect(try ids(Call.Batches(limit: 4)) == [1, 2, 3, 4])
+            for (limit, isPart) in [(1, true), (3, true), (4, false), (5, false)] {
+                #expect(try client.call(Call.Batches(limit: limit)).isPart == isPart, "\(limit)")
+            }
             let first = try #require(try client.call(Call.Batches()).batches.first)
             #expect(first.recipe == "noir" && first.cancelled == 1 && first.ended != nil && first.created != nil)
             #expect(refusal { _ = try daemon.call(Call.Batches(limit: 0)) }.contains("begins at 1"))

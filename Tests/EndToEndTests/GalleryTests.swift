@@ -59,10 +59,10 @@ struct GalleryTests {
                     "/call/Show", #"{"id":1}}\u{0}{"method":"org.pipelined.Control.CancelAll"}"#, 400,
                     "the body is not a JSON object"
                 ),
-                ("/call/Reload", "{}", 404, "a page can't call 'Reload'"),
-                ("/call/Clean", "{}", 404, "a page can't call"),
-                ("/call/org.pipelined.Control.Show", "{}", 404, "a page can't call"),
-                ("/call/", "{}", 404, "a page can't call ''"),
+                ("/call/Reload", "{}", 404, "the gallery has no call 'Reload'; its calls are AddUrls, "),
+                ("/call/Clean", "{}", 404, "the gallery has no call"),
+                ("/call/org.pipelined.Control.Show", "{}", 404, "the gallery has no call"),
+                ("/call/", "{}", 404, "the gallery has no call ''"),
                 ("/call/Retry", #"{"ids":[],"states":["odd"]}"#, 400, "odd"),
                 ("/call/Explain", #"{"chain":"noirr"}"#, 400, "did you mean 'noir'"),
                 ("/call/Status", String(repeating: " ", count: 65_537), 413, "at most 65536 bytes"),
@@ -78,6 +78,65 @@ struct GalleryTests {
             #expect(try gallery.get("/call/Status").contains("\r\nAllow: POST\r\n"))
             await daemon.stop()
             #expect(try post(gallery, "/call/Status", "{}").hasPrefix("HTTP/1.1 503 "))
+        }
+    }
+
+    @Test("a parameter that a call does not have is refused with the nearest name, as at the control socket")
+    func unknownParameters() async throws {
+        try await GalleryProcess.with { daemon, gallery in
+            for (call, parameters, words) in [
+                ("List", #"{"limt":1}"#, "List has no parameter 'limt'; did you mean 'limit'?"),
+                ("NewBatch", #"{"nme":"trip"}"#, "NewBatch has no parameter 'nme'; did you mean 'name'?"),
+                ("CloseBatch", #"{"batch":1,"zzz":1}"#, "CloseBatch has no parameter 'zzz'"),
+            ] {
+                let answer = try post(gallery, "/call/\(call)", parameters)
+                #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains(words), "\(answer)")
+                #expect(answer.contains(#""error":"org.pipelined.Control.BadValue""#), "\(answer)")
+            }
+            #expect(try daemon.call(Call.Batches()).batches.isEmpty)
+            _ = try reply(Call.List.Reply.self, try post(gallery, "/call/List", #"{"zzz":null}"#))
+        }
+    }
+
+    @Test("a program gets every error as JSON with a message and a name, and a person's browser gets text or a page")
+    func errors() async throws {
+        struct Problem: Decodable {
+            var message: String
+            var error: String
+        }
+        try await GalleryProcess.with(["--listen", "127.0.0.1:0"]) { _, gallery in
+            func check(_ status: Int, _ head: String, _ send: (String) async throws -> String) async throws {
+                let answer = try await send(head)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(head): \(answer)")
+                #expect(answer.contains("\r\nContent-Type: application/json\r\n"), "\(answer)")
+                let problem = try Wire.decode(Problem.self, Array(body(answer).utf8))
+                #expect(!problem.message.isEmpty && problem.error == "org.pipelined.Gallery.Refused", "\(answer)")
+                let shown = try await send("\(head)\r\nAccept: text/html,*/*;q=0.8")
+                #expect(shown.hasPrefix("HTTP/1.1 \(status) "), "\(head): \(shown)")
+                #expect(shown.contains("\r\nContent-Type: text/"), "\(shown)")
+                #expect(shown.contains(status == 401 ? "<title>Log in" : problem.message), "\(shown)")
+            }
+            for (status, head) in [
+                (400, "GET /pictures/1?width=x HTTP/1.1\r\nHost: localhost"),
+                (403, "POST /call/List HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example"),
+                (404, "GET /nowhere HTTP/1.1\r\nHost: localhost"),
+                (404, "GET /pictures/abc HTTP/1.1\r\nHost: localhost"),
+                (404, "POST /tokens/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0"),
+                (405, "GET /call/List HTTP/1.1\r\nHost: localhost"),
+                (405, "POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0"),
+                (411, "PUT /upload?name=a.png HTTP/1.1\r\nHost: localhost"),
+                (413, "POST /call/List HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65537"),
+                (421, "GET / HTTP/1.1\r\nHost: evil.example"),
+            ] {
+                try await check(status, head) { try gallery.send($0 + "\r\nConnection: close\r\n\r\n") }
+            }
+            let port = try #require(gallery.port)
+            try await check(401, "User-Agent: test") { headers in
+                let words = headers.components(separatedBy: "\r\n").flatMap { ["-H", $0] }
+                return try await Programs.run(
+                    path: "/usr/bin/curl", ["-s", "-i", "--noproxy", "*", "http://\(port)/plain"] + words
+                ).output
+            }
         }
     }
 

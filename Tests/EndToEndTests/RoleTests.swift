@@ -15,6 +15,8 @@ struct RoleTests {
     func look() async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             let socket = daemon.path("run/look.sock")
+            let owner = try #require(try FileSystem.status(daemon.path("run/control.sock")))
+            let steering = Group.name(owner.group)
             try daemon.drop(as: "a.png")
             try daemon.write(Picture.small, to: "mine/b.png")
             try await daemon.waitForAll()
@@ -34,6 +36,7 @@ struct RoleTests {
                 #expect(
                     outcome.errors.contains("members of the group '\(Self.group)' may look, and "),
                     "\(words): \(outcome)")
+                #expect(outcome.errors.contains("goes further: join the group '\(steering)'"), "\(outcome)")
             }
             #expect(try daemon.status().queues.values.allSatisfy { !$0.paused })
         }

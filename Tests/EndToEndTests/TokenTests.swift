@@ -35,14 +35,17 @@ struct TokenTests {
                     (0, "GET", "/pictures/1/1", ""), (0, "POST", "/call/List", #"{"states":[]}"#),
                     (0, "GET", "/healthz", ""),
                     (0, "GET", "/plain", ""), (1, "POST", "/call/NewBatch", "{}"),
-                    (1, "PUT", "/upload?name=b.png", "x"),
+                    (0, "GET", "/login", ""),
+                    (1, "PUT", "/upload?name=b.png", "x"), (1, "PUT", "/upload?hold=yes", "x"),
+                    (1, "POST", "/upload/none", #"{"name":"b.png"}"#), (1, "POST", "/again/1", #"{"recipe":"noir"}"#),
+                    (1, "POST", "/try/1/1", #"{"chain":"noir"}"#), (1, "POST", "/try/sample", #"{"chain":"noir"}"#),
                     (1, "POST", "/try/1", #"{"chain":"noir"}"#), (2, "POST", "/call/CancelAll", "{}"),
                     (2, "POST", "/call/Pause", #"{"queue":"announce"}"#), (2, "POST", "/plain", "act=none"),
                     (3, "POST", "/call/Undo", #"{"ids":[1],"to":"/tmp"}"#),
                     (3, "POST", "/call/Concurrency", #"{"queue":"render","limit":"1","save":true}"#),
                     (3, "POST", "/tokens", #"{"name":"x","role":"steer"}"#), (3, "GET", "/tokens", ""),
                     (3, "POST", "/tokens/revoke", #"{"name":"look"}"#), (3, "POST", "/login", ""),
-                ] {
+                ] as [(Int, String, String, String)] {
                     let answer = try await Self.curl(port, path, token, "-X", method, "-d", body, "-w", "%{http_code}")
                     #expect(answer.output.hasSuffix("403") == (needed > role), "\(place) \(path): \(answer.output)")
                     let head = ["Authorization: Bearer \(token)", "Content-Length: \(body.utf8.count)"]

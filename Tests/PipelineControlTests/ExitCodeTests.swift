@@ -41,6 +41,19 @@ struct ExitCodeTests {
         #expect(unreachable.permission(group: "pipelined").contains("`sudo usermod -aG pipelined $USER`"))
     }
 
+    @Test("If permission for the gallery's socket is missing, the message does not advise to start a gallery")
+    func galleryPermission() {
+        let client = GalleryClient(SocketAddress(socket: nil, root: nil, variable: nil))
+        func failure(_ code: Int32) -> Failure {
+            client.failure(SystemError("connect", "/run/pipelined/gallery.sock", code: code))
+        }
+        let refused = failure(EACCES)
+        #expect(refused.name == "PermissionDenied" && refused.code == .unreachable)
+        #expect(refused.message.hasPrefix("you may not use the socket /run/pipelined/gallery.sock (Permission denied)"))
+        #expect(!refused.message.contains("start"))
+        #expect(failure(ENOENT).message.contains("start it with `systemctl enable --now pipelined-gallery.socket`"))
+    }
+
     @Test("--root finds the socket below it, and takes precedence over the environment")
     func root() async throws {
         let daemon = try CannedDaemon()

@@ -258,7 +258,11 @@ struct WatchTests {
         let words = verb == "wait" ? ["wait", "1"] : ["watch", "--until-idle"]
         let outcome = try await Pipectl.run(words + ["--timeout", "0.2s"], at: daemon)
         #expect(outcome.status == 124)
-        #expect(outcome.errors == (verb == "wait" ? "pipectl: job #1 goes on; `pipectl wait 1` waits again\n" : ""))
+        let advice =
+            verb == "wait"
+            ? "job #1 goes on; `pipectl wait 1` waits again"
+            : "the jobs go on; `pipectl watch --until-idle` follows them again"
+        #expect(outcome.errors == "pipectl: \(advice)\n")
     }
 
     @Test(

@@ -525,6 +525,7 @@ members_of_pipelined_look_look_and_change_nothing() {
     if as check-looker pipectl pause > "$scratch/refusal" 2>&1; then return 1; fi
     cat "$scratch/refusal"
     grep -q "members of the group 'pipelined-look' may look" "$scratch/refusal"
+    grep -q "join the group 'pipelined'" "$scratch/refusal"
     if as check-looker ls $data/outbox; then return 1; fi
     if as check-stranger pipectl status; then return 1; fi
 }

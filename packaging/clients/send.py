@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
-"""Sends pictures to pipelined on another machine, waits for them, and fetches the results.
+"""Sends pictures to pipelined on another machine, and fetches the results.
 
-    PIPELINED_TOKEN=... ./send.py --recipe web --to results http://localhost:8080 holiday/*.jpg
+    export PIPELINED_TOKEN=7f6767e47139e12edde2dbea82a64720
+    ./send.py --recipe web --to results http://localhost:8080 holiday/*.jpg
 
-On that machine, `pipectl gallery token make NAME --role add` prints the token. Needs Python 3.9 and nothing else.
+On that machine, `pipectl gallery token make NAME --role add` prints the token.
+Needs Python 3.9 and nothing else.
 """
-import argparse, http.client, json, os, sys, time
+import argparse
+import http.client
+import json
+import os
+import sys
+import time
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -13,133 +20,81 @@ BROKEN = (OSError, http.client.HTTPException)
 
 
 class Refused(Exception):
-    """A refusal, in the daemon's words."""
+    """A refusal, in the gallery's words."""
 
 
 class Gallery:
     def __init__(self, address, token):
-        self.address, self.token = urlsplit(address.rstrip("/")), token
-        self.tries = 1
+        self.address, self.token = urlsplit(address), token
 
-    def ask(self, method, path, body=b"", length=None):
-        """Makes one request; returns the response, which the caller reads."""
-        kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
+    def ask(self, method, path, body=None):
+        """Makes one request, and returns the response."""
+        secure = self.address.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         connection = kind(self.address.netloc, timeout=600)
         try:
-            connection.request(method, path, body, {
-                "Authorization": f"Bearer {self.token}", "Content-Length": str(len(body) if length is None else length)})
+            connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
         except (BrokenPipeError, ConnectionResetError):
             pass  # A refusal may arrive before the whole body has been sent.
         answer = connection.getresponse()
         if answer.status < 400:
             return answer
-        text = answer.read().decode()
-        if answer.status in (502, 503):
-            raise OSError(text.strip())
-        raise Refused(json.loads(text)["message"] if text.startswith("{") else text.strip())
+        is_json = answer.headers.get_content_type() == "application/json"
+        why = json.load(answer)["message"] if is_json else answer.reason
+        raise OSError(why) if answer.status in (502, 503) else Refused(why)
 
-    def call(self, method, /, **parameters):
-        """Makes a call. Once any call has been answered, retries an unanswered call for a minute."""
-        for attempt in range(self.tries, 0, -1):
-            try:
-                reply = json.load(self.ask("POST", f"/call/{method}", json.dumps(parameters).encode()))
-                self.tries = 30
-                return reply
-            except BROKEN:
-                if attempt == 1:
-                    raise
-                time.sleep(2)
+    def call(self, method, **parameters):
+        """Makes a call, and returns its reply."""
+        return json.load(self.ask("POST", f"/call/{method}", json.dumps(parameters).encode()))
 
-    def jobs(self, batch):
-        """All jobs of the batch, oldest first."""
-        found, before = [], None
-        while True:
-            page = self.call("List", states=[], batch=batch, limit=500, before=before)["jobs"]
-            found = page + found
-            if len(page) < 500:
-                return found
-            before = page[0]["id"]
+    def upload(self, path, **query):
+        """Sends a picture, and returns the number of its job."""
+        query = urlencode({"name": path.name, **query})
+        return json.load(self.ask("PUT", f"/upload?{query}", path.read_bytes()))["job"]["id"]
 
-    def upload(self, path, batch, recipe):
-        """Sends a picture; sends it again if there was no answer. Pictures are sent one after another."""
-        parts = {"name": path.name, "batch": batch}
-        if path.parent.parts and not path.is_absolute() and ".." not in path.parts:
-            parts["folder"] = str(path.parent)
-        if recipe:
-            parts["recipe"] = recipe
-        before = len(self.jobs(batch))
-        while True:
-            with path.open("rb") as file:
-                try:
-                    return self.ask("PUT", f"/upload?{urlencode(parts)}", file, path.stat().st_size)
-                except BROKEN:
-                    # Even without an answer, the picture may have become a job.
-                    time.sleep(2)
-                    if len(self.jobs(batch)) > before:
-                        return
-
-    def events(self, after):
-        """The events after a cursor, each with its kind. Resumes a broken connection from the latest cursor."""
+    def wait(self, batch):
+        """Waits until the batch has ended. Begins again if the connection breaks."""
         while True:
             try:
-                kind = "message"
-                for line in self.ask("GET", f"/events?after={after}"):
+                cursor = self.call("Status")["status"]["cursor"]
+                if self.call("FindBatch", batch=str(batch))["batch"]["ended"]:
+                    return
+                for line in self.ask("GET", f"/events?after={cursor}"):
                     name, _, value = line.decode().rstrip("\n").partition(": ")
-                    if name == "event":
-                        kind = value
-                    elif name == "id":
-                        after = int(value)
-                    elif name == "data":
-                        yield kind, json.loads(value)
-                        kind = "message"
+                    event = json.loads(value) if name == "data" else {}
+                    is_end = event.get("kind") == "batch" and event["text"] == "ended"
+                    if is_end or (name, value) == ("event", "lost"):
+                        break
             except BROKEN:
                 pass
-            time.sleep(2)
-
-    def wait(self, batch, after):
-        """Waits until all jobs of the batch are over, and returns them."""
-        for kind, event in self.events(after):
-            ended = kind == "message" and event["kind"] == "batch" and event["batch"]["id"] == batch
-            if ended and event["text"] == "ended" or kind == "lost":
-                jobs = self.jobs(batch)
-                if all(job["state"] in ("done", "failed", "cancelled") for job in jobs):
-                    return jobs
-
-    def get(self, path, target):
-        """Writes a response to a file; returns whether it arrived completely."""
-        try:
-            target.write_bytes(self.ask("GET", path).read())
-            return True
-        except BROKEN:
-            return False
+            time.sleep(1)
 
     def fetch(self, job, folder):
         for number, output in enumerate(job["outputs"], 1):
             target = folder / f"{job['id']}-{number}-{Path(output).name}"
-            part = target.with_suffix(".part")
-            while not self.get(f"/pictures/{job['id']}/{number}", part):
-                time.sleep(2)
-            part.rename(target)
+            target.write_bytes(self.ask("GET", f"/pictures/{job['id']}/{number}").read())
             print(target)
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--recipe")
     options.add_argument("--to", type=Path, default=Path("results"), metavar="FOLDER")
     options.add_argument("address")
     options.add_argument("pictures", type=Path, nargs="+")
     wish = options.parse_args()
-    gallery = Gallery(wish.address, os.environ.get("PIPELINED_TOKEN") or sys.exit("PIPELINED_TOKEN is not set"))
-    after = gallery.call("Status")["status"]["cursor"]
-    batch = gallery.call("NewBatch", name=wish.pictures[0].parent.name or None)["batch"]
+    token = os.environ.get("PIPELINED_TOKEN") or sys.exit("PIPELINED_TOKEN is not set")
+    gallery = Gallery(wish.address, token)
+    batch = gallery.call("NewBatch")["batch"]
+    query = {"batch": batch, **({"recipe": wish.recipe} if wish.recipe else {})}
     try:
-        for path in wish.pictures:
-            gallery.upload(path, batch, wish.recipe)
+        numbers = [gallery.upload(path, **query) for path in wish.pictures]
     finally:
         gallery.call("CloseBatch", batch=batch)
+    gallery.wait(batch)
     wish.to.mkdir(parents=True, exist_ok=True)
-    jobs = gallery.wait(batch, after)
+    jobs = [gallery.call("Show", id=number)["story"]["job"] for number in numbers]
     for job in jobs:
         gallery.fetch(job, wish.to)
         if job["state"] != "done":
@@ -147,9 +102,8 @@ def main():
     sys.exit(any(job["state"] != "done" for job in jobs))
 
 
-try:
-    main()
-except Refused as refused:
-    sys.exit(f"refused: {refused}")
-except BROKEN as error:
-    sys.exit(str(error))
+if __name__ == "__main__":
+    try:
+        main()
+    except (Refused, *BROKEN) as error:
+        sys.exit(str(error))

@@ -15,12 +15,12 @@ struct Guard: Sendable {
     func refusal(_ request: HTTPRequest) -> HTTPAnswer? {
         let host = request.values("host").first ?? ""
         guard let name = Self.name(in: host), hosts.contains(name) else {
-            return .text(
+            return .failure(
                 421,
                 "no page is served for the host '\(host.prefix(80))'; --host NAME allows a proxy's name")
         }
         guard isFromHere(request, host) else {
-            return .text(403, "the request comes from another site's page")
+            return .failure(403, "the request comes from another site's page")
         }
         return nil
     }

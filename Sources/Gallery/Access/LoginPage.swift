@@ -1,11 +1,11 @@
-/// The answer to a request without a session: a page with a field for the code, or a line of text for programs.
+/// The answer to a request without a session: a page with a field for the code, or an error for programs.
 enum LoginPage {
     /// The files that the page needs. They are served without a session.
     static let files: Set<String> = ["/gallery.css", "/icon.svg"]
 
     static func answer(to request: HTTPRequest, _ words: String) -> HTTPAnswer {
-        let isPage = request.isReading && request.values("accept").contains { $0.contains("text/html") }
-        let answer = isPage ? page(words) : HTTPAnswer.text(401, words)
+        let isPage = request.isReading && request.acceptsPages
+        let answer = isPage ? page(words) : HTTPAnswer.failure(401, words)
         return answer.with("WWW-Authenticate", "Cookie")
     }
 

@@ -159,8 +159,8 @@ actor ControlCalls: QueueActor {
     private func said(_ error: any Error) -> NoAnswer {
         switch error {
         case let error as ControlError: .refused(error)
-        case let error as SystemError: .away("no daemon answers at \(path): \(error.reason)")
-        default: .away("the daemon at \(path) does not answer: \(error)")
+        case let error as SystemError: .away("no daemon answers (\(error.reason))")
+        default: .away("the daemon does not answer: \(error)")
         }
     }
 }

@@ -14,6 +14,8 @@ struct HTTPAnswer: Sendable {
     var body: Body
     /// Additional headers. They replace `common` headers of the same name.
     var headers: [HTTPRequest.Header] = []
+    /// The message of an error.
+    var message: String?
 
     static func text(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") -> HTTPAnswer {
         HTTPAnswer(status: status, type: type, body: .bytes(Array((text.hasSuffix("\n") ? text : text + "\n").utf8)))
@@ -21,13 +23,21 @@ struct HTTPAnswer: Sendable {
 
     /// The answer to a request with a method that is not allowed here.
     static func wrongMethod(_ allowed: String...) -> HTTPAnswer {
-        text(405, "this address accepts only \(allowed.joined(separator: " and "))")
+        failure(405, "this address accepts only \(allowed.joined(separator: " and "))")
             .with("Allow", allowed.joined(separator: ", "))
     }
 
     func with(_ name: String, _ value: String) -> HTTPAnswer {
         var answer = self
         answer.headers.append(HTTPRequest.Header(name: name, value: value))
+        return answer
+    }
+
+    /// The answer as the client reads it: programs get an error as JSON, and people get its message as text.
+    func readable(by request: HTTPRequest) -> HTTPAnswer {
+        guard let message, request.acceptsPages else { return self }
+        var answer = Self.text(status, message)
+        answer.headers = headers
         return answer
     }
 

@@ -36,6 +36,9 @@ struct HTTPRequest: Sendable {
 
     var isReading: Bool { method == "GET" || method == "HEAD" }
 
+    /// Whether a person reads the answer in a browser.
+    var acceptsPages: Bool { values("accept").contains { $0.contains("text/html") } }
+
     var bytes: [UInt8] {
         if case .bytes(let bytes) = body { bytes } else { [] }
     }
@@ -59,26 +62,26 @@ struct HTTPRequest: Sendable {
     /// two programs would then see different requests in the same bytes (request smuggling).
     var refusal: HTTPAnswer? {
         guard hasPlainLines else {
-            return .text(400, "each header is one line, which ends with CRLF")
+            return .failure(400, "each header is one line, which ends with CRLF")
         }
         for header in headers where !header.isPlain {
-            return .text(400, "this is not a header: \(header.name.prefix(40).debugDescription)")
+            return .failure(400, "this is not a header: \(header.name.prefix(40).debugDescription)")
         }
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
-            return .text(505, "this is not HTTP/1.1: \(version)")
+            return .failure(505, "this is not HTTP/1.1: \(version)")
         }
         let hosts = values("host")
         guard hosts.count == 1 || (hosts.isEmpty && version == "HTTP/1.0") else {
-            return .text(400, "a request has one Host header; this one has \(hosts.count)")
+            return .failure(400, "a request has one Host header; this one has \(hosts.count)")
         }
         let (lengths, codings) = (values("content-length"), values("transfer-encoding"))
         guard lengths.count + codings.count <= 1 else {
-            return .text(
+            return .failure(
                 400, "a request states its length once; this one states it \(lengths.count + codings.count) times")
         }
-        guard codings.isEmpty else { return .text(411, "a request needs a Content-Length") }
+        guard codings.isEmpty else { return .failure(411, "a request needs a Content-Length") }
         guard lengths.isEmpty || length != nil else {
-            return .text(400, "Content-Length is a number of bytes, not '\(lengths[0].prefix(40))'")
+            return .failure(400, "Content-Length is a number of bytes, not '\(lengths[0].prefix(40))'")
         }
         return nil
     }
@@ -86,6 +89,7 @@ struct HTTPRequest: Sendable {
     /// The answer that refuses a request whose body is too long; nil if the length is allowed.
     func refusal(longestBody: Int) -> HTTPAnswer? {
         guard let length, length > longestBody else { return nil }
-        return .text(413, "a request for \(path.prefix(80)) has at most \(longestBody) bytes; this one has \(length)")
+        let limit = "a request for \(path.prefix(80)) has at most \(longestBody) bytes"
+        return .failure(413, "\(limit); this one has \(length)")
     }
 }

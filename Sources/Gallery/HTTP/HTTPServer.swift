@@ -138,7 +138,7 @@ actor HTTPServer: QueueActor {
         case .file(let begin, let handler):
             exchange.handler = handler
             guard let length = request.length else {
-                return (last, send(.text(411, "a request needs a Content-Length"), of: last, exchange))
+                return (last, send(.failure(411, "a request needs a Content-Length"), of: last, exchange))
             }
             exchange.state = .opening
             MHD_suspend_connection(connection)
@@ -280,6 +280,7 @@ actor HTTPServer: QueueActor {
     // MARK: - Answers
 
     private func send(_ answer: HTTPAnswer, of id: UInt, _ exchange: HTTPExchange) -> Bool {
+        let answer = answer.readable(by: exchange.request)
         let response: OpaquePointer?
         switch answer.body {
         case .bytes(let bytes): response = cmicrohttpd_answer(bytes, bytes.count)

@@ -10,7 +10,7 @@ struct MonitorSite: HTTPSite {
             return request.isReading ? .plain(answer) : .refused(.wrongMethod("GET", "HEAD"))
         default:
             let known = "/metrics has the daemon's figures, /healthz says whether it answers"
-            return .refused(.text(404, "there is nothing at \(request.path.prefix(80)); \(known)"))
+            return .refused(.failure(404, "there is nothing at \(request.path.prefix(80)); \(known)"))
         }
     }
 
@@ -25,10 +25,13 @@ struct MonitorSite: HTTPSite {
         }
     }
 
-    /// The daemon counts as healthy even if it reports problems, because a restart would not solve them.
+    /// The daemon counts as healthy even if it reports problems, because a restart would not solve them. Their texts
+    /// contain paths, and anyone may read this page.
     private static func health(_ status: Control.Overview) -> HTTPAnswer {
-        status.stopping
-            ? .text(503, "the daemon is stopping") : .text(200, (["ok"] + status.problems).joined(separator: "\n"))
+        guard !status.stopping else { return .failure(.away("the daemon is stopping")) }
+        let count = status.problems.count
+        let problems = count == 1 ? "1 problem" : "\(count) problems"
+        return .text(200, count == 0 ? "ok" : "ok\n\(problems): see `pipectl status`")
     }
 }
 
@@ -38,7 +41,7 @@ extension Result where Failure == NoAnswer {
     where Success == ControlCalls.Answered<Reply> {
         switch self {
         case .success(let answered): make(answered.reply)
-        case .failure(let reason): .text(503, "\(reason)")
+        case .failure(let reason): .failure(.away("\(reason)"))
         }
     }
 }

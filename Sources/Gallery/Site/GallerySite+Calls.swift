@@ -42,42 +42,43 @@ extension GallerySite {
     static func role(ofCall name: String) -> Role { methods[name]?.role ?? .look }
 
     func call(_ name: String, _ request: HTTPRequest, _ client: HTTPCall) {
-        switch name {
-        case "NewBatch":
-            guard let call = parameters(Call.NewBatch.self, of: request, client) else { return }
-            return batches.open(call) { client.answer(with: $0) }
-        case "CloseBatch":
-            if let call = try? Wire.decode(Call.CloseBatch.self, request.bytes) { batches.close(call.batch) }
-        case "AddUrls":
-            let call = try? Wire.decode(Call.AddUrls.self, request.bytes)
-            if let batch = call?.batch { batches.touch(batch) }
-        case "Explain" where guardian.token(of: request) != nil:
-            // The answer would reveal which files exist on the daemon's machine.
-            guard (try? Wire.decode(Call.Explain.self, request.bytes))?.file == nil else {
-                return client.answer(.failure(403, "a program with a token asks about a chain, not about a file"))
-            }
-        default: break
-        }
         guard let method = Self.methods[name] else {
+            let known = Self.methods.keys.sorted().joined(separator: ", ")
             return client.answer(
-                .failure(
-                    404,
-                    "a page can't call '\(name.prefix(80))'; it can \(Self.methods.keys.sorted().joined(separator: ", "))"
-                ))
+                .failure(404, "the gallery has no call '\(name.prefix(80))'; its calls are \(known)"))
         }
-        if let refusal = Self.tooMuch(name, request) { return client.answer(.failure(403, refusal)) }
-        if method.role == .steer { log(request, name) }
-        call(method.call, request, client)
+        call(method.call, name, request, client)
     }
 
-    /// Why the gallery refuses a call whose parameters save a setting or choose a folder to write to; nil for all other
-    /// calls, which it forwards.
-    private static func tooMuch(_ name: String, _ request: HTTPRequest) -> String? {
-        switch name {
-        case "Undo" where (try? Wire.decode(Call.Undo.self, request.bytes))?.to != nil:
+    private func call<Request: ControlCall>(
+        _: Request.Type, _ name: String, _ request: HTTPRequest, _ client: HTTPCall
+    ) {
+        guard let call = parameters(ReceivedParameters<Request>.self, of: request, client)?.call else { return }
+        if let refusal = tooMuch(call, request) { return client.answer(.failure(403, refusal)) }
+        if Self.role(ofCall: name) == .steer { log(request, name) }
+        switch call {
+        case let call as Call.NewBatch: return batches.open(call) { client.answer(with: $0) }
+        case let call as Call.CloseBatch: batches.close(call.batch)
+        case let call as Call.AddUrls: if let batch = call.batch { batches.touch(batch) }
+        default: break
+        }
+        // The long timeout is for calls that answer only after the work that they started has finished.
+        let ticket = calls.call(call, patience: 600) { answer in
+            client.answer(with: answer)
+        }
+        client.whenAbandoned { ticket.withdraw() }
+    }
+
+    /// Why the gallery does not forward the call, if its parameters save a setting, choose a folder to write to, or let a
+    /// program ask which files exist on the daemon's machine.
+    private func tooMuch(_ call: any ControlCall, _ request: HTTPRequest) -> String? {
+        switch call {
+        case let call as Call.Undo where call.to != nil:
             "the gallery chooses no folder for originals: use `pipectl undo --to`"
-        case "Concurrency" where (try? Wire.decode(Call.Concurrency.self, request.bytes))?.save == true:
+        case let call as Call.Concurrency where call.save == true:
             "the gallery saves no limits: use `pipectl concurrency --save`"
+        case let call as Call.Explain where call.file != nil && guardian.token(of: request) != nil:
+            "a program with a token asks about a chain, not about a file"
         default: nil
         }
     }
@@ -88,21 +89,14 @@ extension GallerySite {
         Log.notice("the program with the token '\(token.name)' calls \(call)")
     }
 
-    private func call<Call: ControlCall>(_: Call.Type, _ request: HTTPRequest, _ client: HTTPCall) {
-        guard let call = parameters(Call.self, of: request, client) else { return }
-        // The long timeout is for calls that answer only after the work that they started has finished.
-        let ticket = calls.call(call, patience: 600) { answer in
-            client.answer(with: answer)
-        }
-        client.whenAbandoned { ticket.withdraw() }
-    }
-
-    /// Decodes the call's parameters from the request's body. If that fails, answers the client and returns nil.
+    /// Decodes the parameters in the request's body. If that fails, answers the client and returns nil.
     func parameters<Parameters: Decodable>(
         _: Parameters.Type, of request: HTTPRequest, _ client: HTTPCall
     ) -> Parameters? {
         do {
             return try Wire.decode(Parameters.self, request.bytes.isEmpty ? Array("{}".utf8) : request.bytes)
+        } catch let error as ControlError {
+            client.answer(.failure(.refused(error)))
         } catch DecodingError.keyNotFound(let key, _) {
             client.answer(.failure(400, "the parameter '\(key.stringValue)' is missing"))
         } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {

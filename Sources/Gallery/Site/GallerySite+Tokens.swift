@@ -7,7 +7,7 @@ extension GallerySite {
         switch word {
         case nil: request.isReading ? .plain(listTokens) : posting(request, makeToken)
         case "revoke": posting(request, revokeToken)
-        default: .refused(.text(404, "there is nothing at \(request.path.prefix(80))"))
+        default: .refused(.failure(404, "there is nothing at \(request.path.prefix(80))"))
         }
     }
 

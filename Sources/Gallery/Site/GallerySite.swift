@@ -64,7 +64,7 @@ struct GallerySite: HTTPSite {
         case ("metrics", 1), ("healthz", 1): return monitor.route(request)
         default: break
         }
-        return .refused(.text(404, "there is nothing at \(request.path.prefix(80))"))
+        return .refused(.failure(404, "there is nothing at \(request.path.prefix(80))"))
     }
 
     private func reading(_ request: HTTPRequest, _ handler: @escaping HTTPRoute.Handler) -> HTTPRoute {

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A call's error, as sent to the page.
+/// An error, as programs and the page read it.
 private struct Complaint: Encodable {
     var error: String
     var message: String
@@ -8,9 +8,11 @@ private struct Complaint: Encodable {
 }
 
 extension HTTPAnswer {
-    static func json(_ value: some Encodable, status: Int = 200) -> HTTPAnswer {
-        guard let bytes = try? Wire.encode(value) else { return .text(500, "the answer can't be written as JSON") }
-        return HTTPAnswer(status: status, type: "application/json", body: .bytes(bytes))
+    private static let jsonType = "application/json"
+
+    static func json(_ value: some Encodable) -> HTTPAnswer {
+        guard let bytes = try? Wire.encode(value) else { return failure(500, "the answer can't be written as JSON") }
+        return HTTPAnswer(status: 200, type: jsonType, body: .bytes(bytes))
     }
 
     /// Answers with an error that the gallery itself reports, not the daemon.
@@ -33,6 +35,8 @@ extension HTTPAnswer {
 
     private static func failure(_ status: Int, _ error: ControlError, _ message: String) -> HTTPAnswer {
         let (name, parameters) = error.wire
-        return json(Complaint(error: name, message: message, parameters: parameters), status: status)
+        let complaint = Complaint(error: name, message: message, parameters: parameters)
+        let bytes = (try? Wire.encode(complaint)) ?? []
+        return HTTPAnswer(status: status, type: jsonType, body: .bytes(bytes), message: message)
     }
 }

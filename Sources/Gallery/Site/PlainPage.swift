@@ -12,7 +12,9 @@ struct PlainPage: Sendable {
         let before = request.query["before"].flatMap { Int($0) }
         calls.call(Call.Status()) { status in
             switch status {
-            case .failure(let why): client.answer(page(["<p>\(Self.escaped("\(why)"))</p>"], status: 503))
+            case .failure(let why):
+                let answer = page(["<p>\(Self.escaped("\(why)"))</p>"], status: 503)
+                client.answer(request.acceptsPages ? answer : .failure(why))
             case .success(let status):
                 calls.call(Call.List(states: [], limit: Self.rows, before: before)) { jobs in
                     switch jobs {
