@@ -70,7 +70,8 @@ extension SkippedPlugin {
 @Coordination
 extension ControlService {
     func shownRecipes() -> [Control.Recipe] {
-        daemon.recipeReports().map { recipe, order, problem, hookFailures in
+        let standard = daemon.configurationInForce.defaultRecipe.name
+        return daemon.recipeReports().map { recipe, order, problem, hookFailures in
             Control.Recipe(
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
@@ -86,7 +87,7 @@ extension ControlService {
                 hours: recipe.hours?.text,
                 conditions: Dictionary(
                     recipe.outputs.compactMap { output in output.condition.map { (output.name ?? "", $0.text) } },
-                    uniquingKeysWith: { first, _ in first }))
+                    uniquingKeysWith: { first, _ in first }), isDefault: recipe.name == standard)
         }
     }
 

@@ -707,8 +707,11 @@ public enum Control {
         @Omissible public var hours: String?
         /// the text of `When=` for each output that has one, keyed as `chains`; null from an older daemon
         @Omissible public var conditions: [String: String]?
-        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil, fleet: String? = nil, share: Int? = nil, own: Bool? = nil, hours: String? = nil, conditions: [String: String]? = nil) {
-            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw, self.fleet, self.share, self.own, self.hours, self.conditions) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw, fleet, share, own, hours, conditions)
+        /// whether a picture goes through this recipe if no other is named, as one in `inbox/` itself; null from an older
+        /// daemon
+        @Omissible public var isDefault: Bool?
+        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil, fleet: String? = nil, share: Int? = nil, own: Bool? = nil, hours: String? = nil, conditions: [String: String]? = nil, isDefault: Bool? = nil) {
+            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw, self.fleet, self.share, self.own, self.hours, self.conditions, self.isDefault) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw, fleet, share, own, hours, conditions, isDefault)
         }
     }
     public struct OutputDraft: Codable, Sendable, Hashable {

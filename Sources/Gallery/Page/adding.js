@@ -13,6 +13,7 @@ import { bytes, counted, number } from "./words.js";
 /** Maximum files that the panel lists. Further files are only counted. */
 const mostLines = 300;
 
+let view = null;
 let addition = null;
 let problems = [];
 
@@ -24,30 +25,38 @@ const pick = make("div.pick", null,
     make("button.framed", { type: "button", textContent: "Choose a folder", onclick: () => folder.click() }));
 const recipe = make("select.field", { id: "add-recipe" });
 const chain = make("code");
+const album = make("input.field", {
+    type: "text", id: "add-album", placeholder: "optional", autocomplete: "off",
+    onkeydown: ({ key, isComposing }) => { if (key === "Enter" && !isComposing && !send.hidden) send.click(); },
+});
 const words = make("p", { role: "status" });
 const bar = make("progress", { max: 1, "aria-label": "Sent" });
 const list = make("ul.files");
-const send = make("button.framed.strong", { type: "button", onclick: () => attempt(send, add) });
-const again = make("button.framed", { type: "button", onclick: () => attempt(again, () => addition.again()) });
+const send = make("button.framed.strong", {
+    type: "button",
+    onclick: () => attempt(send, () => finish(addition.send(recipe.value || null, album.value.trim() || null))),
+});
+const again = make("button.framed", { type: "button", onclick: () => attempt(again, () => finish(addition.again())) });
 const stop = make("button.framed", { type: "button", textContent: "Stop sending", onclick: () => addition.stop() });
-const see = make("button.framed", { type: "button", textContent: "Show the batch" });
+const see = make("button.framed", { type: "button", textContent: "Show the batch", onclick: () => show(addition.batch) });
 const more = make("button.framed", { type: "button", onclick: () => attempt(more, chooseOthers) });
-const into = make("div.into", null, make("label", { for: "add-recipe", textContent: "Recipe" }), recipe, chain);
+const into = make("div.into", null, make("label", { for: "add-recipe", textContent: "Recipe" }), recipe, chain,
+    make("label", { for: "add-album", textContent: "Album" }), album);
+const dialog = panel("adding", "Add pictures", pick, files, folder, acts(into), words, bar, list,
+    make("div.acts", null, stop, see, more, acts(again, send)));
 
-export function start(view) {
-    const dialog = panel("adding", "Add pictures", pick, files, folder, acts(into), words, bar, list,
-        make("div.acts", null, stop, see, more, acts(again, send)));
+export function start(itsView) {
+    view = itsView;
     const open = () => {
         loadRecipes();
         draw();
         if (!dialog.open) dialog.showModal();
     };
     byID("add").onclick = open;
-    see.onclick = () => {
-        dialog.close();
-        view.show({ batch: addition.batch, states: [] });
+    recipe.onchange = () => {
+        localStorage.setItem("recipe", recipe.value);
+        attempt(null, choose);
     };
-    recipe.onchange = () => attempt(null, choose);
     for (const input of [files, folder]) {
         input.onchange = () => {
             if (input.files.length) begin(chosen(input.files));
@@ -72,15 +81,15 @@ export function start(view) {
             return;
         }
         const drop = await dropped(event.dataTransfer);
-        show(drop);
+        take(drop);
     });
     addEventListener("paste", event => {
         if (event.target.matches?.("input, textarea") || addition?.isRunning) return;
         const drop = event.clipboardData.files.length ? chosen(event.clipboardData.files)
             : pasted(event.clipboardData.getData("text/plain"));
-        if (drop.files.length) show(drop);
+        if (drop.files.length) take(drop);
     });
-    const show = drop => {
+    const take = drop => {
         document.querySelectorAll("dialog[open]").forEach(other => { if (other !== dialog) other.close(); });
         open();
         begin(drop);
@@ -95,8 +104,10 @@ const isWanted = ({ dataTransfer, target }) => !target.closest?.("input, textare
 
 /** Starts an addition with the dropped files. With null, empties the panel for the next drop. */
 function begin(drop) {
+    // A name that the user typed before choosing files remains.
+    if (drop?.name || addition || !drop) album.value = drop?.name ?? "";
     problems = drop?.problems ?? [];
-    addition = drop ? new Addition(drop.name, drop.files, soon) : null;
+    addition = drop ? new Addition(drop.files, soon) : null;
     list.replaceChildren();
     draw();
     if (addition) attempt(null, choose);
@@ -113,29 +124,47 @@ async function chooseOthers() {
 async function choose() {
     const found = recipes.find(({ name }) => name === recipe.value);
     write(chain, found ? Object.values(found.chains).join("\n") : "");
-    localStorage.setItem("recipe", recipe.value);
     if (addition && !addition.isRunning && !addition.count("added")) await addition.sift(recipe.value || null);
 }
 
-async function add() {
+/** Closes the panel when everything was sent. After a failure it stays open, with the list. */
+async function finish(sending) {
     const these = addition;
-    await these.send(recipe.value || null);
+    await sending;
     const [added, failed] = [these.count("added"), these.count("failed")];
-    notify(`${number(added)} added` + (failed ? `, ${number(failed)} failed` : ""), { isBad: failed > 0 });
-    tell("added", these.batch);
+    const { batch } = these;
+    if (failed) {
+        notify(`${number(added)} added, ${number(failed)} failed`, { isBad: true });
+        return;
+    }
+    dialog.close();
+    begin(null);
+    notify(`added ${counted(added, wordFor(these.items))}`, {
+        act: batch === null ? { text: "Show it", run: () => tell("open", these.items.find(({ job }) => job !== null).job) }
+            : { text: "Show the batch", run: () => show(batch) },
+    });
+}
+
+function show(batch) {
+    dialog.close();
+    return view.show({ batch, states: [] });
 }
 
 let recipes = [];
+/** Lists the recipes. Selects the recipe that the user has chosen last, or else the default recipe. */
 async function loadRecipes() {
     await attempt(null, async () => {
         recipes = (await call("Recipes")).recipes.filter(({ problem }) => !problem);
-        const wanted = recipe.value || localStorage.getItem("recipe");
+        const last = localStorage.getItem("recipe");
+        const wanted = recipes.find(({ name }) => name === last) ?? recipes.find(({ isDefault }) => isDefault) ?? recipes[0];
         keep(recipe, recipes, ({ name }) => name, ({ name, description }) =>
             make("option", { value: name, textContent: description ? `${name}: ${description}` : name }));
-        if (recipes.some(({ name }) => name === wanted)) recipe.value = wanted;
+        recipe.value = wanted?.name ?? "";
         await choose();
     });
 }
+
+const wordFor = items => items.some(({ file }) => isList(file)) ? "file" : "picture";
 
 let frame = 0;
 function soon() {
@@ -150,7 +179,7 @@ function draw() {
     const count = state => addition?.count(state) ?? 0;
     const [waits, sends, added, failed, left] = ["waits", "sends", "added", "failed", "left out"].map(count);
     const isRunning = Boolean(addition?.isRunning);
-    const word = items.some(({ file }) => isList(file)) ? "file" : "picture";
+    const word = wordFor(items);
     const isOver = !isRunning && added + failed > 0;
     pick.hidden = items.length > 0;
     into.hidden = isRunning || isOver;

@@ -11,7 +11,7 @@ const most = 20;
 const announced = new Set();
 
 export function start(parent, view) {
-    const list = make("div.batches", { role: "list", "aria-label": "Batches in work" });
+    const list = make("div.batches", { role: "list", "aria-label": "Unfinished batches" });
     parent.append(list);
     /** The batch to which the view is restricted. It stays listed even after it has finished. */
     let chosen = null;
@@ -75,7 +75,7 @@ function update(element, { key, batch, progress, hidden }) {
         return;
     }
     const [title, bar, words, { firstElementChild: set }] = element.children;
-    const name = batch ? titleOf(batch) : store.progress.batches.length ? "others" : "pictures";
+    const name = batch ? titleOf(batch) : "without a batch";
     write(title, name);
     title.title = batch ? `Show ${name}` : "";
     const fraction = progress ? progress.fraction ?? 0 : 1;

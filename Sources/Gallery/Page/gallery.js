@@ -86,7 +86,8 @@ function drawEmpty() {
     const { isLoaded, failure, filter } = view;
     empty.hidden = !failure && (!isLoaded || grid.layout.count > 0);
     if (empty.hidden) return;
-    const inbox = store.status?.inboxes[0]?.path;
+    // The default recipe's inbox contains the others.
+    const [inbox] = (store.status?.inboxes ?? []).map(({ path }) => path).sort((one, other) => one.length - other.length);
     const isFiltered = filter.states.length > 0 || filter.recipe || filter.batch !== null;
     const lines = failure ? [failure.message]
         : isFiltered ? ["No pictures match."]

@@ -111,12 +111,14 @@ export class Grid {
         this.element(id)?.focus({ preventScroll: true });
     }
 
-    /** Gives the focus to a picture on the screen, or to the scroller if there is none. */
+    /** Gives the focus to a picture on the screen. If there is none, the scroller has the focus until there is one. */
     focusNear() {
         const id = this.#cells.has(this.active) ? this.active : this.first;
+        this.#isAwaited = id === null;
         if (id === null) this.#scroller.focus({ preventScroll: true });
         else this.focus(id);
     }
+    #isAwaited = false;
 
     get rowsOnScreen() { return Math.max(1, Math.floor(this.scroll.view / this.layout.rowHeight)); }
 
@@ -216,6 +218,10 @@ export class Grid {
         this.#tabs();
         for (const [section, ids] of missing) this.need(section, ids);
         this.moved();
+        if (this.#isAwaited && this.first !== null) {
+            this.#isAwaited = false;
+            if (document.activeElement === this.#scroller) this.focusNear();
+        }
         if (this.#successor === null) return;
         const next = this.#successor;
         this.#successor = null;

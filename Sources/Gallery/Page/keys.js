@@ -100,10 +100,13 @@ export function start(view, grid) {
         event.preventDefault();
         event.stopPropagation();
     });
-    // If nothing has the focus, the navigation keys move it to the pictures.
+    // If nothing or a button has the focus, the navigation keys move it to the pictures. Buttons need Enter for themselves.
     addEventListener("keydown", event => {
-        if (document.activeElement !== document.body || event.ctrlKey || event.metaKey || event.altKey) return;
-        if (!/^(Arrow|Page|Home|End|x$)/.test(event.key)) return;
+        const { activeElement } = document;
+        if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog:modal")) return;
+        if (activeElement.matches("input, select, textarea, :popover-open *")) return;
+        const isButton = activeElement.matches("button, a[href]");
+        if (!(isButton ? /^(Arrow|Page|Home|End|x$)/ : /^(Arrow|Page|Home|End|Enter$|x$)/).test(event.key)) return;
         event.preventDefault();
         grid.focusNear();
     });

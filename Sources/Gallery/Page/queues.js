@@ -65,7 +65,7 @@ function update(element, [name, queue]) {
         && !panel.matches(":popover-open");
     button.classList.toggle("halted", paused);
     button.classList.toggle("busy", running > 0);
-    const figures = [running ? `${number(running)} at work` : null, waiting ? `${number(waiting)} waiting` : null];
+    const figures = [running ? `${number(running)} running` : null, waiting ? `${number(waiting)} waiting` : null];
     write(button.children[1], figures.filter(Boolean).join(", ") || (paused ? "" : "idle"));
     write(button.children[2], paused ? "paused" : "");
     const reason = paused ? pauseText(queue) : queue.held;
@@ -73,7 +73,7 @@ function update(element, [name, queue]) {
     const [slider, figure] = panel.querySelectorAll("input");
     const [auto, why, pause] = [panel.querySelector("[type=checkbox]"), panel.querySelector("[type=text]"),
         panel.querySelector(".pause button")];
-    write(panel.children[1], [does[name], `${number(running)} at work, ${number(waiting)} waiting, at most ${limitText(queue)} at once.`,
+    write(panel.children[1], [does[name], `${number(running)} running, ${number(waiting)} waiting, at most ${limitText(queue)} at once.`,
         paused ? `It is ${pauseText(queue)}.` : queue.held && `${queue.held}.`].filter(Boolean).join(" "));
     const isChanging = changing.has(name);
     slider.max = Math.max(least, 2 * (queue.automatic ?? 0), queue.configured ?? 0, Number(slider.value) || 0);

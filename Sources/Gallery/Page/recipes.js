@@ -54,13 +54,14 @@ export function start(grid, shown) {
     choose(0);
     dialog.onclose = () => {
         trial?.abort();
+        subjects.stop();
         compare.close();
     };
     byID("recipes").onclick = () => {
         dialog.showModal();
         field.field.focus();
         attempt(null, load);
-        attempt(null, async () => use(await subjects.begin(shown() ?? grid.active ?? grid.first)));
+        find(subjects.begin(shown() ?? grid.active ?? grid.first));
     };
 }
 
@@ -106,13 +107,23 @@ function use(wanted) {
     write(outcome, subject.note);
     compare.close();
     compare.show(subject.picture, null);
-    newer.disabled = older.disabled = subject.id === null;
+    newer.disabled = subject.id === null;
+    older.disabled = subject.at === null;
     useFor(subject, filterList);
 }
 
-async function step(by) {
-    const next = await subjects.next(subject, by);
-    if (next) use(next);
+const step = by => find(subjects.next(subject, by), `There is no ${by > 0 ? "older" : "newer"} picture that can be shown.`);
+
+/** Uses the picture that the search returns, or shows the text `none`. */
+async function find(search, none) {
+    write(outcome, "looks for a picture …");
+    try {
+        const found = await search;
+        if (found) use(found);
+        else write(outcome, none);
+    } catch (failure) {
+        if (failure.name !== "AbortError") write(outcome, failure.message);
+    }
 }
 
 async function tryChain(chain) {

@@ -26,8 +26,7 @@ export class Addition {
     #changed;
 
     /** `files` are `{ file, folder, path }`. */
-    constructor(name, files, changed) {
-        this.name = name;
+    constructor(files, changed) {
         this.items = files.map(entry => ({ ...entry, state: "waits", share: 0, error: null, job: null }))
             .sort((one, other) => natural.compare(one.folder, other.folder) || natural.compare(one.file.name, other.file.name));
         this.#changed = changed;
@@ -58,15 +57,14 @@ export class Addition {
         this.#changed();
     }
 
-    /** Sends the waiting files. */
-    async send(recipe) {
+    /** Sends the waiting files as a batch of this name. Without a name, a single file needs no batch. */
+    async send(recipe, name = null) {
         this.isRunning = true;
         this.recipe = recipe;
         this.#changed();
         try {
             const waiting = this.items.filter(({ state }) => state === "waits");
-            // A single picture needs no batch.
-            if (this.batch === null && waiting.length > 1) this.batch = (await call("NewBatch", { name: this.name })).batch;
+            if (this.batch === null && (name || waiting.length > 1)) this.batch = (await call("NewBatch", { name })).batch;
             leaveRoom(most);
             const queue = waiting.values();
             let last = Promise.resolve();
@@ -78,8 +76,6 @@ export class Addition {
                     await last;
                 }
             }));
-        } catch (error) {
-            for (const item of this.items) if (item.state === "waits") this.#fail(item, error);
         } finally {
             leaveRoom(0);
             if (this.batch !== null) {
@@ -116,8 +112,9 @@ export class Addition {
             await turn;
             const list = isList(item.file);
             const added = { name: item.file.name, recipe: this.recipe, batch: this.batch, folder: item.folder || null, list };
-            const { job, first } = await (await send(`/upload/${held}`, added)).json();
+            const { job, first, batch } = await (await send(`/upload/${held}`, added)).json();
             item.job = list ? first : job.id;
+            if (list) this.batch ??= batch;
             if (!list) sent.set(item.job, item.file);
             item.state = "added";
         } catch (error) {
