@@ -51,6 +51,43 @@ struct GalleryPageTests {
         }
     }
 
+    @Test("pictures are added as a named album under the default recipe, and the panel closes when all are sent")
+    func album() async throws {
+        let files = [
+            "etc/recipes.d/archive.recipe": "[Output]\nChain=noir\n",
+            "etc/recipes.d/web.recipe": "[Output]\nChain=sepia\n",
+            "etc/pipelined.conf": "[Daemon]\nDefaultRecipe=web\n",
+        ]
+        try await GalleryPage.with(files: files) { daemon, browser in
+            let value = "document.querySelector('#add-recipe').value"
+            try browser.click("#add")
+            try await browser.until("\(value) === 'web'")
+            #expect(try browser.text("localStorage.getItem('recipe') ?? ''") == "")
+            for name in ["a.png", "b.png"] { try daemon.write(Picture.small, to: "mine/\(name)") }
+            try browser.choose(["a.png", "b.png"].map { daemon.path("mine/\($0)") }, in: ".adding input[type=file]")
+            try await browser.until("!document.querySelector('.adding .strong').disabled")
+            try browser.click("#add-album")
+            try browser.type("Lucerne")
+            try browser.click(".adding .strong")
+            try await browser.until("!document.querySelector('.adding[open]')")
+            #expect(try daemon.call(Call.FindBatch(batch: "Lucerne")).batch.recipe == "web")
+            // A notice leads to the batch.
+            try await browser.until("document.querySelector('#passing')?.textContent.includes('Show the batch')")
+            // The page remembers a recipe that a person has chosen.
+            try browser.click("#add")
+            try await browser.until("\(value) === 'web'")
+            try browser.value(
+                """
+                (field => { field.value = 'archive'; field.dispatchEvent(new Event('change')) })\
+                (document.querySelector('#add-recipe'))
+                """)
+            try browser.reload()
+            try await browser.until("\(GalleryPage.cells()) === 2")
+            try browser.click("#add")
+            try await browser.until("\(value) === 'archive'")
+        }
+    }
+
     @Test("a page of many thousands has a few dozen cells, and can reach every picture")
     func many() async throws {
         let count = Sweep.of(3000, all: 20_000)
