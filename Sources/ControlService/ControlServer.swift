@@ -89,16 +89,15 @@ package actor ControlServer: QueueActor {
         guard let wanted, let group = Group(named: wanted) else { return }
         do {
             let listener = try Socket.listen(lookPath)
-            guard chown(lookPath, UInt32.max, group.number) == 0, chmod(lookPath, 0o660) == 0 else {
-                let error = SystemError("chown", lookPath)
+            do throws(SystemError) { try AccessList.open(lookPath, toGroup: group.number) } catch {
                 unlink(lookPath)
                 throw error
             }
             try open(.look, listener, at: lookPath)
         } catch {
             Log.notice(
-                "members of the group '\(wanted)' can't look at this daemon: \(error); add the daemon's user to the group, or "
-                    + "set LookGroup= in [Control]")
+                "members of the group '\(wanted)' can't look at this daemon: \(error); put the folder on a file system with "
+                    + "POSIX ACLs, or set LookGroup= in [Control]")
         }
     }
 

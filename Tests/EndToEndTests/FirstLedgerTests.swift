@@ -64,7 +64,7 @@ struct FirstLedgerTests {
             let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path])
             #expect(outcome.status == 1)
             #expect(
-                outcome.errors.contains("it was written by a newer pipelined; this one knows versions up to 21"),
+                outcome.errors.contains("it was written by a newer pipelined; this one knows versions up to 22"),
                 "\(outcome.errors)")
             #expect(try daemon.data("state/ledger.sqlite") == before)
         }

@@ -88,7 +88,7 @@ struct GalleryAccessTests {
                 """) as? [String])
     }
 
-    @Test("axe-core finds nothing to complain of in any state of the page", arguments: [1200, 360])
+    @Test("axe-core finds nothing to complain of in any state of the page", arguments: [1200, 400])
     func axe(width: Int) async throws {
         let script = try #require(
             ProcessInfo.processInfo.environment["PIPELINED_AXE"], "./run test installs axe-core and names it here")

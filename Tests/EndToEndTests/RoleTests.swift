@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Who may do what, and who did it")
 struct RoleTests {
-    /// A group to which the test's daemon may give its socket.
+    /// The group that may use the look socket of the test's daemon.
     private static let group = Group.name(getegid())
     private static let files = ["etc/pipelined.conf": "[Control]\nLookGroup=\(group)\n"]
 

@@ -72,7 +72,7 @@ struct StoryTests {
             let id = try await daemon.job("bright.jpg", becomes: "done")
             let page = try await daemon.pipectl("show", "\(id)").output
             #expect(page.contains(", gain map 8 × 4"), "\(page)")
-            #expect(page.contains("with gain map 8 × 4; old without gain map: it does not fit"), "\(page)")
+            #expect(page.contains("with gain map 8 × 4; old without gain map: it does not match"), "\(page)")
             let file = daemon.root.appendingPathComponent("bright.jpg")
             try Picture.withGainMap.write(to: file)
             let words = try await daemon.pipectl("explain", file.path, "--chain", "resize scale=0.5 | save").output

@@ -61,7 +61,7 @@ struct PluginTests {
             (".parameter_size = 65536", "its PipelineParameter has 65536 bytes"),
             (".parameter_size = 0", "PIPELINE_FILTER_LAYOUT"),
             (".traits = PIPELINE_POINTWISE | PIPELINE_CHANGES_SIZE", "one of them is not so"),
-            (".traits = PIPELINE_CURVE", "as every curve is"),
+            (".traits = PIPELINE_CURVE", "requires the trait 'pointwise'"),
             (".traits = PIPELINE_POINTWISE | PIPELINE_READS_TEXTS", "and that it reads texts: one of them is not so"),
             (".needs_colours = (const char *const[]) {\"red\", NULL}", "its needs_colours names 'red'"),
             (".name = \"a-name-of-more-than-forty-letters-is-too-long\"", "can't be a filter's name"),

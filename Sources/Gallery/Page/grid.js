@@ -218,10 +218,7 @@ export class Grid {
         this.#tabs();
         for (const [section, ids] of missing) this.need(section, ids);
         this.moved();
-        if (this.#isAwaited && this.first !== null) {
-            this.#isAwaited = false;
-            if (document.activeElement === this.#scroller) this.focusNear();
-        }
+        if (this.#isAwaited && this.first !== null && document.activeElement === this.#scroller) this.focusNear();
         if (this.#successor === null) return;
         const next = this.#successor;
         this.#successor = null;

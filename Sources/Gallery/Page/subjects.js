@@ -109,10 +109,13 @@ async function subject(job, signal) {
     return null;
 }
 
-/** Also true if the daemon is busy, because the picture can then be shown later. */
+/**
+ * Also true if the daemon is busy, because the picture can then be shown later. Asks the daemon even if the browser has the
+ * picture in its cache, because a chain needs the file.
+ */
 async function canBeShown(path, signal) {
     try {
-        await decoded(path, signal);
+        await decoded(path, signal, { cache: "no-cache" });
         return true;
     } catch (failure) {
         if (signal.aborted || failure.name === "Unreachable" || failure.status === 401) throw failure;
