@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SystemCalls
+package import SystemCalls
 
 /// The users and groups that a file's POSIX ACL allows to write. The kernel stores the ACL in an extended attribute
 /// (linux/posix_acl_xattr.h).
