@@ -101,7 +101,8 @@ func main() {
 		check(err)
 		check(json.Unmarshal(text, &replies[i]))
 	}
-	check(call("CloseBatch", object{"batch": made.Batch}, &object{}))
+	// If the answer is lost, the batch is closed, or the gallery closes it after 15 minutes.
+	call("CloseBatch", object{"batch": made.Batch}, &object{})
 	wait(made.Batch)
 	check(os.MkdirAll(*to, 0o755))
 	failures := 0

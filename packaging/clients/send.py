@@ -91,7 +91,10 @@ def main():
     try:
         numbers = [gallery.upload(path, **query) for path in wish.pictures]
     finally:
-        gallery.call("CloseBatch", batch=batch)
+        try:
+            gallery.call("CloseBatch", batch=batch)
+        except BROKEN:
+            pass  # The batch is closed, or the gallery closes it after 15 minutes.
     gallery.wait(batch)
     wish.to.mkdir(parents=True, exist_ok=True)
     jobs = [gallery.call("Show", id=number)["story"]["job"] for number in numbers]
