@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder:
                 size += os.path.getsize(made)
                 like += likeness(picture, made, folder)
         except subprocess.CalledProcessError:
-            # The format has no effort of this number.
+            # The format does not have this effort level.
             continue
         figures[effort] = (time, size, like / len(pictures))
     print("| effort | processor time | bytes | likeness |\n|---|---|---|---|")

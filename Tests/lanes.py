@@ -35,7 +35,8 @@ UNKNOWN = 15 * 60
 # After its programs were killed, a test needs a moment to report that.
 GRACE = 60
 
-# On a new clone no durations are known, so suites are sorted by their number of tests. These take longer than that number suggests.
+# On a new clone no durations are known, so suites are sorted by their number of tests. The suites below take longer
+# than that number suggests.
 LONG = [
     "EndToEndTests.CrashSweepTests", "EndToEndTests.PowerCutTests", "EndToEndTests.LedgerDamageTests", "EndToEndTests.FleetSweepTests",
     "RenderWorkerTests.ConformanceTests", "RenderWorkerTests.MemoryTests",

@@ -76,7 +76,7 @@ DECLARATION = re.compile(
     r"//|import |case |@|extension|(private |fileprivate |static |nonisolated )*(func|init|struct|enum|class|typealias|let \w+: )")
 CALL = re.compile(r"(try[?]? )?(_ = (try )?)?[a-zA-Z][\w.?!]*(\[[\w.]+\])?[\w.?!]*\(.*\)")
 ASSIGNMENT = re.compile(r"[a-z][\w.]*(\[[\w., :]+\])?[\w.?]* ?(=|\+=|-=) [^{]*")
-# A line is only a part of a statement if the previous line matches CONTINUED or the next line matches CONTINUES.
+# A line is not a whole statement if the previous line matches CONTINUED or the next line matches CONTINUES.
 CONTINUED, CONTINUES = re.compile(r"[=(,\[+?:|&]$|\breturn$"), re.compile(r"[.?:&|+]")
 WITHOUT_VALUE = re.compile(r"(\} else )?(if|else|guard|for|while|do|defer)\b|\} else|.*func (?!.*->)")
 

@@ -25,7 +25,7 @@ class Output:
 
 
 def shrink(width, target):
-    """Returns the largest factor by which a JPEG decoder may shrink for a result at least as wide as the target."""
+    """Returns the largest factor by which a JPEG decoder may shrink and still give at least the target's width."""
     return next(n for n in (8, 4, 2, 1) if (width + n - 1) // n >= target)
 
 
@@ -132,7 +132,7 @@ def opencv_filters():
         return numpy.stack([tones(function) for function in functions], axis=1)[:, None, :]
 
     def keep_hues(picture, table):
-        """Maps each pixel's extreme samples through a table. The third keeps its relative position between them."""
+        """Maps each pixel's extreme samples through a table. The middle sample keeps its relative position."""
         bands = cv2.split(picture)
         low = cv2.min(cv2.min(bands[0], bands[1]), bands[2])
         high = cv2.max(cv2.max(bands[0], bands[1]), bands[2])
@@ -159,7 +159,8 @@ def opencv_filters():
         encoded = numpy.where(linear <= 0.0031308, 12.92 * linear, 1.055 * numpy.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055)
         return numpy.clip(numpy.rint(encoded * 255), 0, 255).astype(numpy.uint8)
 
-    # The lights have exposure 0.3 and temperature 0.2, blue first. The curve has contrast 0.2 and shadows 0.3.
+    # `lights` has a table for each band, blue first, with exposure 0.3 and temperature 0.2. `tone_curve` has contrast
+    # 0.2 and shadows 0.3.
     lights = numpy.stack([light_of(2 ** 0.3 * 2 ** part) for part in (-0.1, 0, 0.1)], axis=1)[:, None, :]
     tone_curve = tones(lambda x: (lambda y: y + 0.2 * (s_curve(1)(y) - y))(x + 0.3 * x * (1 - x) ** 3))
 

@@ -1,5 +1,6 @@
-"""pictures.py PHOTOGRAPH FOLDER SET…: makes sets of pictures from one photograph. They are the same each time: crops at seeded positions,
-with so much seeded noise that a JPEG of quality 85, 4:2:0, has about 1.35 bits per pixel, like a camera's. Existing pictures stay.
+"""pictures.py PHOTOGRAPH FOLDER SET…: makes sets of pictures from one photograph. Each run makes the same pictures:
+crops at seeded positions, with seeded noise. The noise is so strong that a JPEG of quality 85, 4:2:0, has about 1.35
+bits per pixel, like a camera's. Existing pictures are kept.
 
 A SET is FORMAT-SIZE-COUNT: jpeg-12-8 is eight JPEGs of 12 megapixels. The other formats are progressive, png, webp, heic and hdr, a JPEG
 with a gain map by ISO 21496-1. The other sizes are 24 and 128 megapixels, and small and tiny, which give files of about 10 KB and 1 KB.
@@ -67,7 +68,7 @@ def noisy(picture, sigma, seed):
 
 
 def as_from_a_camera(picture, seed):
-    """Adds as much noise as needed for BITS_A_PIXEL."""
+    """Adds so much noise that a JPEG has about BITS_A_PIXEL bits per pixel."""
     low, high = 0.0, 24.0
     part = min(picture.width, 2000), min(picture.height, 1500)
     sample = picture.crop((picture.width - part[0]) // 2, (picture.height - part[1]) // 2, *part)
@@ -93,7 +94,8 @@ def make(photograph, folder, name):
         picture = crop(photograph, SIZES[size], number)
         if size not in ("small", "tiny"):
             picture = as_from_a_camera(picture, number)
-        # The rename makes the file appear as a whole. The suffix does not determine the format, so the saver is given.
+        # The rename makes the file appear as a whole. The temporary suffix `.new` does not tell pyvips the format, so
+        # `write` names the saver.
         write(picture, format, path + ".new")
         os.rename(path + ".new", path)
         print(f"made {path}", file=sys.stderr)

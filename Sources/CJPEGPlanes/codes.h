@@ -4,7 +4,7 @@
 
 #include "header.h"
 
-/* Number of bits in a look. */
+/* Number of bits that a look examines. */
 enum { LOOK = 10 };
 
 /* Maximum number of bits that one look skips: the codes of several symbols, and their values. */

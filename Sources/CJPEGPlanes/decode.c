@@ -1,4 +1,4 @@
-/* Why no file can make this read or write outside its memory:
+/* Why no file can make this code read or write outside its memory:
  *
  * - Segments (header.c). The length of a segment is compared with the rest of the file before the segment's bytes are
  *   read, and the length of each table with the rest of the segment.
@@ -19,8 +19,8 @@
  *
  * Why the samples equal libjpeg-turbo's: the transforms add the same products, and nothing overflows as long as the
  * values are in the range of an 8-bit picture. A file with larger values is refused, because libjpeg-turbo's results
- * then differ between processors. Also refused are codes that do not exist, blocks with more than 64 coefficients, too
- * few or too many coded bytes, and unexpected markers. */
+ * then differ between processors. A file is also refused if it has codes that do not exist, blocks with more than 64
+ * coefficients, too few or too many coded bytes, or unexpected markers. */
 #include "decoder.h"
 
 #include <stdlib.h>

@@ -86,7 +86,8 @@ INLINE int32_t take_difference(bit_reader *reader, const dc_codes *codes) {
 }
 
 /* Decodes a block's coefficients after the first. If an end symbol ends the block, returns END_OF_BLOCK plus the index
- * at that symbol; otherwise returns another number. The result includes BAD if the coefficients are damaged. */
+ * at that symbol. If the 64th coefficient ends the block, returns a number that no end symbol gives. The result
+ * includes BAD if the coefficients are damaged. */
 INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const uint8_t *places, int16_t *block) {
     bit_reader reader = *from;
     int index = 1;
@@ -244,7 +245,7 @@ INLINE bool scan_at(decoder *decoder, int side) {
                     memset(block, 0, 64 * sizeof *block);
                     unsigned end = take_coefficients(&reader, place->ac, decoder->places, block);
                     bad |= end & BAD;
-                    /* Smaller transforms are as fast as this check. */
+                    /* Checks this only for the full size, because smaller transforms are as fast as the check. */
                     if (side == 8) flat |= (unsigned)(end == (END_OF_BLOCK | 1)) << i;
                 }
                 block[0] = (int16_t)first;

@@ -5,8 +5,8 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-/* The results of libmicrohttpd's calls, under names that are the same in all releases of Swift. The names of the
- * enumeration's members differ, because only some releases shorten them. */
+/* The results of libmicrohttpd's calls. Swift code uses these constants instead of the enumeration's members, because
+ * only some releases of Swift shorten the members' names. */
 static const enum MHD_Result cmicrohttpd_yes = MHD_YES, cmicrohttpd_no = MHD_NO;
 
 /* Creates a server for a listening socket, which the server closes when it stops. The server starts no thread, and works only
@@ -44,7 +44,8 @@ static inline unsigned int cmicrohttpd_clients(struct MHD_Daemon *daemon) {
     return info == NULL ? 0 : info->num_connections;
 }
 
-/* Whether `MHD_run` must be called after some time even if no data arrives. *wait is that time in milliseconds. */
+/* Whether `MHD_run` must be called after some time even if no data arrives. If so, stores that time in *wait, in
+ * milliseconds. */
 static inline bool cmicrohttpd_waits(struct MHD_Daemon *daemon, unsigned long long *wait) {
     return MHD_get_timeout(daemon, wait) == MHD_YES;
 }
@@ -68,7 +69,7 @@ static inline size_t cmicrohttpd_head(struct MHD_Connection *connection) {
     return info == NULL ? 0 : info->header_size;
 }
 
-/* The descriptor of a client, or -1. */
+/* The descriptor of a client's socket, or -1. */
 static inline int cmicrohttpd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : info->connect_fd;

@@ -35,7 +35,7 @@ static uint32_t with_length(uint32_t entry, unsigned length) {
 }
 
 /* Makes a table of at most `entries` entries from the lengths of codes. The table is indexed by `look` bits. Returns
- * false if the lengths don't form a code, or if zlib refuses the code. */
+ * false if the lengths don't form a code, or form a code that zlib would reject. */
 static bool make_table(
     uint32_t *table, size_t entries, unsigned look, const uint8_t *lengths, unsigned count, symbol_entry *entry_of) {
     unsigned counts[MOST_BITS + 1] = {0}, starts[MOST_BITS + 2];

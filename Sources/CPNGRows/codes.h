@@ -14,7 +14,7 @@ enum { IS_SPECIAL = 1 << 15, IS_LINK = 1 << 14, IS_END = 1 << 13 };
 #define IS_LITERAL 0x80000000u
 #define ONE_BYTE (1u << 24)
 #define TWO_BYTES (2u << 24)
-/* For codes that do not exist. */
+/* The entry for codes that do not exist. */
 #define IS_WRONG ((uint32_t)IS_SPECIAL)
 
 enum { MOST_LITERALS = 286, MOST_DISTANCES = 30, END_OF_BLOCK = 256 };
@@ -28,6 +28,6 @@ static inline unsigned reversed(unsigned code, unsigned length) {
     return code >> (16 - length);
 }
 
-/* Makes both tables of an inflater from the lengths of the codes. Returns false if the lengths don't form codes, or if
- * zlib refuses the codes. */
+/* Makes both tables of an inflater from the lengths of the codes. Returns false if the lengths don't form codes, or
+ * form codes that zlib would reject. */
 bool png_rows_make_tables(inflater *inflater, const uint8_t *lengths, unsigned literals, unsigned distances);

@@ -8,8 +8,8 @@
     unsigned count = inflater->count; \
     const uint8_t *in = *next
 #define STORE_BITS inflater->bits = bits, inflater->count = count & 63, *next = in
-/* Refills to at least 56 bits. The number of bits is in the lowest six bits of `count`. Above these bits, `bits` may
- * already hold a part of the bytes at `in`; or-ing the same bytes in again changes nothing. */
+/* Refills `bits` to at least 56 valid bits. The number of valid bits is in the lowest six bits of `count`. Above the
+ * valid bits, `bits` may already hold a part of the bytes at `in`; or-ing the same bytes in again changes nothing. */
 #define REFILL (bits |= load(in) << (count & 63), in += 7 - (count >> 3 & 7), count |= 56)
 #define PASS(number) bits >>= (number) & 63, count -= (number)
 

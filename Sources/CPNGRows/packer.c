@@ -40,7 +40,7 @@ struct png_packer {
     /* Packed bytes. */
     uint8_t *results[2];
     size_t most_packed;
-    /* This row and the row above, whose buffers are swapped after each row, and a buffer for a filtered row. */
+    /* Buffers for this row and the row above it, swapped after each row. `other` is a buffer for a filtered row. */
     uint8_t *rows[2], *other;
     int row;
     inflater inflater;
@@ -88,7 +88,7 @@ static bool pack_by_zlib(png_packer *packer, const uint8_t *rows, size_t count) 
     return packer->left > 0 || status == Z_STREAM_END;
 }
 
-/* Removes the mark of the last block from a segment of `end` bits, and appends an empty block that ends at a whole
+/* Clears the bit that marks the last block in a segment of `end` bits, and appends an empty block that ends at a whole
  * byte. Returns the new length. */
 static size_t continue_segment(png_packer *packer, uint8_t *stream, size_t end) {
     stream[packer->inflater.block - stream] &= (uint8_t)~(1u << packer->inflater.block_bit);
@@ -127,7 +127,8 @@ static bool pack_segment(png_packer *packer) {
     size_t length = is_filtered ? filtered : plain, end;
     if (length == SIZE_MAX) return false;
     memset(stream + length, 0, INFLATE_MARGIN + 8);
-    /* The other rows are not needed any more. */
+    /* The rows in the other form, filtered or unfiltered, are no longer needed, so their buffer receives the unpacked
+     * bytes. */
     if (!unpacks(&packer->inflater, stream, length, rows, count, other, &end)) return false;
     packer->adler = libdeflate_adler32(packer->adler, rows, count);
     if (packer->left > 0) return put(packer, stream, continue_segment(packer, stream, end));

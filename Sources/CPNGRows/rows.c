@@ -1,4 +1,4 @@
-/* Why no file can make this read or write outside its memory:
+/* Why no file can make this code read or write outside its memory:
  *
  * - Chunks. take() copies as many bytes as its caller has room for, and never more than were read from the file. The
  *   length of a chunk serves only as an upper limit for the number of bytes to take.
@@ -9,7 +9,7 @@
  *   INFLATE_REREAD bytes before `next` are kept, because a stored block gives back at most 7 bytes that were read
  *   ahead.
  * - Unpacked bytes. A round of unpack_codes() begins before `limit`. It writes at most three times two literals, 2
- *   bytes each time, and a match of at most 258 bytes with 24 more; that is less than INFLATE_SLACK. A distance is
+ *   bytes each time, a match of at most 258 bytes, and 24 bytes beyond it: less than INFLATE_SLACK. A distance is
  *   compared with the number of bytes since the start of the window. A stored block is copied only up to `limit`.
  * - Codes. make_table() refuses lengths that don't form a code, so that codes fill the first table exactly, and checks
  *   that each second table fits. Lookups are masked by the bits of their table. An entry that no code reaches is marked
@@ -71,7 +71,7 @@ struct png_rows {
     uint32_t adler;
     /* Unpacked bytes from `unread` to `made`, after the bytes that a match may refer to. */
     uint8_t *window, *unread, *made, *limit;
-    /* This row and the row above, whose buffers are swapped after each row. */
+    /* Buffers for this row and the row above it, swapped after each row. */
     uint8_t *rows[2];
 };
 
@@ -270,7 +270,7 @@ png_rows *png_rows_open(png_rows_file file, png_rows_size *size) {
 void png_rows_close(png_rows *rows) {
     if (!rows) return;
     free(rows->window);
-    /* `allocate` has moved the first row past its padding if it has set the second row. */
+    /* If `allocate` has set the second row's pointer, it has also moved the first row's pointer past the padding. */
     free(rows->rows[1] ? rows->rows[0] - ROW_PADDING : rows->rows[0]);
     free(rows);
 }

@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) void pipeline_sum(
     }
 }
 
-/* Blurs the rows that a region needs, and then its columns. Repeats the pixels at the picture's edge beyond it. */
+/* Blurs the rows that a region needs, and then its columns. Beyond the picture, the pixels at its edge are repeated. */
 PIPELINE_VECTORS
 static inline int pipeline_convolve(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
     (void)stop;
@@ -241,7 +241,7 @@ typedef struct PipelineNeighbours {
     float weights[4];
 } PipelineNeighbours;
 
-/* Finds the pixels of a row, which has `size` pixels, from which pixel `x` of the enlarged row is computed. The
+/* Finds the pixels of a row from which pixel `x` of the enlarged row is computed. The row has `size` pixels, and the
  * enlarged row is `shrink` times as long. */
 static inline PipelineNeighbours pipeline_neighbours(int x, int shrink, int size) {
     float place = ((float)x + 0.5f) / (float)shrink - 0.5f, first = floorf(place), t = place - first;
@@ -350,8 +350,8 @@ static inline int pipeline_enlarged(VipsImage *soft, int shrink, VipsImage *like
     return pipeline_made(once, like->Xsize, like->Ysize, soft->Bands, pipeline_enlarge, factor, out);
 }
 
-/* Blurs a picture with a Gaussian of `sigma` pixels. Repeats the pixels at the edge beyond it. The result has
- * floating-point samples from 0 to 1, weighted by alpha. Its last band is alpha, if the picture has alpha. */
+/* Blurs a picture with a Gaussian of `sigma` pixels. Beyond the picture, the pixels at its edge are repeated. The
+ * result has floating-point samples from 0 to 1, weighted by alpha. Its last band is alpha if the picture has alpha. */
 static inline int pipeline_blur(VipsImage *in, double sigma, PipelineSamples samples, VipsImage **out) {
     PIPELINE_OWNED VipsImage *weighed = NULL, *soft = NULL;
     int shrink = pipeline_shrink(sigma);

@@ -118,8 +118,8 @@ typedef struct PipelineParameter {
     double maximum;
     /* The default value, as written in a chain; NULL if a chain must give the parameter. */
     const char *PIPELINE_NULLABLE default_value;
-    /* The choices of a PIPELINE_CHOICE, or the endings that the name of a PIPELINE_FILE may have, as ".cube". Ends with
-     * NULL. */
+    /* The choices of a PIPELINE_CHOICE, or the endings that the name of a PIPELINE_FILE may have, such as ".cube". Ends
+     * with NULL. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE choices;
     const char *PIPELINE_NULLABLE unit; /* "px", "%", … */
     const char *help;
@@ -208,8 +208,8 @@ typedef struct PipelineHost {
      * for watermark), and lies in the first plugin folder that contains such a folder. The host looks for it when it
      * loads the filter. NULL if no such folder was found. */
     const char *PIPELINE_NULLABLE resources;
-    /* For messages: the path where that folder belongs, even if it does not exist. After `pipectl reload` the host
-     * finds a new folder. */
+    /* For messages: the path where that folder belongs, even if it does not exist. If the folder is created later, the
+     * host finds it after `pipectl reload`. */
     const char *own_folder;
     /* With the trait PIPELINE_READS_TEXTS: returns a text of the picture, of at most 2000 bytes of UTF-8, or NULL if the picture
      * has none. The text is valid until `apply` returns. An older host, with a smaller `size`, does not have this function. */

@@ -227,7 +227,7 @@ static inline int pipeline_arranged(
 
 /* ---- Tones ---- */
 
-/* Maps the sample `x` to its value in band `band` of the result. Both range from 0 to 1. */
+/* Maps the sample `x` to its value in band `band` of the result. Sample and value range from 0 to 1. */
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
 /* Maps colours through a table of `bands` bands, which `tone` computes. If `colours` has one band, each band of the

@@ -3,7 +3,8 @@ import Synchronization
 package import WorkerPools
 package import WorkerProtocol
 
-/// The first worker's answer to its start. The daemon's start blocks until it arrives.
+/// The first worker's report that it has started, or why it could not start. The daemon's own start blocks until this
+/// report arrives.
 package final class Answer: Sendable {
     package typealias Trial = Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>
 

@@ -11,7 +11,7 @@ package struct ConfigurationFiles: Sendable {
     /// The daemon's own `saved.conf`, which overrides the administrator's files.
     package var saved: ConfigurationText?
     package private(set) var recipes: [ConfigurationText] = []
-    /// Recipes whose files can't be read.
+    /// The problems of recipe files that can't be read, one for each file.
     private(set) var unreadRecipes: [Problem] = []
     private var unreadSettings: [Problem] = []
     private var unreadFolder: [Problem] = []

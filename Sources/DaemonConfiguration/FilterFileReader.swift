@@ -3,7 +3,8 @@ import PipelineModel
 import ServiceProgram
 import SystemCalls
 
-/// Reads the files of filters, such as .cube files, from the recipes' folder, by the same rules of trust as recipes.
+/// Reads the files that filters use, such as .cube files, from the recipes' folder. Such a file must be as trusted as a
+/// recipe.
 struct FilterFileReader {
     /// Maximum number of files. The number is limited, because each node of a fleet announces its files to all other
     /// nodes.

@@ -8,7 +8,7 @@ struct Misplacement {
     var problem: Problem
     /// Another recipe that may be at fault, and is held as well.
     var rival: Recipe?
-    /// The outbox, if it lies in an inbox that stays in use.
+    /// The paths of the outbox, as configured and with links resolved, if it lies within an inbox; otherwise empty.
     var outboxes: Set<String> = []
 }
 
@@ -54,8 +54,8 @@ extension LoadedConfiguration {
         }
     }
 
-    /// Finds folders that the daemon writes to and that lie in an inbox or contain an inbox. The daemon would take its
-    /// own output for new pictures.
+    /// Finds outboxes and the daemon's own folders, if they contain an inbox or lie in an inbox. The daemon would take
+    /// its own output for new pictures.
     private func nested(_ places: Places, _ disks: FolderAnswers) -> [Misplacement] {
         configuration.recipes.flatMap { taking in
             let folder = disks.resolved(inbox(of: taking, places))

@@ -111,7 +111,7 @@ package struct LoadedConfiguration: Sendable {
         ]
     }
 
-    /// The missing parts of the workers' confinement, as one line.
+    /// The missing parts of the workers' confinement, on one line.
     package var lack: String { missing.joined(separator: ", ") }
 
     // MARK: - Folders
@@ -121,11 +121,11 @@ package struct LoadedConfiguration: Sendable {
     /// The folder for the results of `pipectl add --chain`.
     package func adHocOutbox(_ places: Places) -> String { FileSystem.join(places.outbox, Self.adHocName) }
 
-    /// Replaces the recipe's name in jobs from `pipectl add --chain`.
+    /// The name that jobs from `pipectl add --chain` have instead of a recipe's name.
     static let adHocName = "chain"
 
     package func recipe(_ name: String) -> Recipe? { configuration.recipe(name) }
-    /// Why no usable recipe has this name.
+    /// Why there is no recipe of this name, or why it is held.
     package func lack(of name: String) -> String {
         configuration.held(name)?.reason ?? "there is no recipe '\(name)' any more"
     }

@@ -13,7 +13,7 @@ extension SkippedPlugin {
 }
 
 extension Hello {
-    /// The reason for each missing filter, keyed by filter name. These filters' plugins were left out.
+    /// Why plugins were left out, keyed by the name of the filter that each plugin should contain.
     package var leftOut: [String: String] {
         Dictionary(skipped.compactMap { plugin in plugin.filter.map { ($0, plugin.sentence) } }) { first, _ in first }
     }

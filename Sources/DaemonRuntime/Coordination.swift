@@ -40,5 +40,5 @@ package actor Coordination {
     }
 }
 
-/// Called on the coordination queue with a result.
+/// A callback that receives a result on the coordination queue.
 package typealias Done<Value> = @Coordination @Sendable (Value) -> Void

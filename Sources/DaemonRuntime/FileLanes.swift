@@ -46,8 +46,8 @@ package enum FileLanes {
         copies(of: (try? FileSystem.target(of: "/proc/self/fd/\(file.number)")) ?? "/")
     }
 
-    /// Resolves symbolic links in the paths of these folders, so that a path below a folder uses the lanes of the disk
-    /// that really contains it. Until that disk has answered, the folder has lanes of its own.
+    /// Resolves symbolic links in the paths of these folders, so that paths below a folder use the lanes of the disk
+    /// that really contains the folder. Until that disk has answered, the folder has lanes of its own.
     package static func know(_ folders: some Sequence<String>) {
         for folder in folders {
             let isAsked = state.withLock { state in
@@ -84,7 +84,8 @@ package enum FileLanes {
         }
     }
 
-    /// The mount point of a path, or the folder passed to `know` that contains the path, if its disk has not answered.
+    /// The mount point of a path. If the path lies in a folder that was passed to `know`, and the folder's disk has not
+    /// answered yet, returns that folder instead.
     private static func disk(of path: String) -> String {
         let folders = state.withLock { $0.folders }
         let above = folders.keys.filter { FileSystem.lies(path, within: $0) }

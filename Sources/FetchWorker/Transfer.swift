@@ -60,8 +60,8 @@ final class Transfer {
     /// Bytes of the longest header line that libcurl accepts. For a longer line, libcurl before 8.6 reports that memory
     /// has run out.
     private static let longestLine = 100 << 10
-    /// Maximum bytes of an error page to read, in order to reuse its connection. For a longer page, closing the
-    /// connection is cheaper.
+    /// Maximum bytes of an error page that the worker reads so that the connection can be reused. For a longer page,
+    /// closing the connection is cheaper.
     private static let longestApology = 64 << 10
     /// Minimum bytes in each StallTimeout. Without this limit, a server that sends a byte now and then would occupy a
     /// slot forever.
@@ -303,7 +303,8 @@ final class Transfer {
 
     // MARK: - Time
 
-    /// Whether fewer than `leastProgress` bytes have arrived in a full window. Starts the next window otherwise.
+    /// Whether the stall window is over, and fewer than `leastProgress` bytes have arrived in it. If the window is over
+    /// and enough bytes have arrived, starts the next window.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let window, now - window.start >= .milliseconds(request.limits.stallMilliseconds) else { return false }
         guard arrived - window.bytes >= Self.leastProgress else { return true }

@@ -101,8 +101,8 @@ extension Conformance {
 
     func wholePicture() throws -> String {
         try claim(.wholePicture)
-        // libvips keeps a limited number of rows in memory behind the current row. The picture has more rows than that,
-        // and is so wide that a slanted line through it also crosses more rows than that.
+        // libvips keeps a limited number of rows in memory behind the current row. The picture has more rows than this
+        // limit, and is so wide that a slanted line through it also crosses more rows than the limit.
         let large = try specimen.file(across: 4, down: 8)
         return try needed(
             process(without: .wholePicture), large, "it needs more than rows in order",

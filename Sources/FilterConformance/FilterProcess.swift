@@ -5,7 +5,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A worker that is started in the same way as by the daemon, but with a single plugin, to test that plugin for its
+/// A worker that is started as the daemon starts its workers, but with a single plugin, to test that plugin for its
 /// author.
 final class FilterProcess {
     let filter: StageDescription

@@ -8,8 +8,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Another node's picture, rendered here under the stricter limits of both nodes. Its files have no names, so they
-/// vanish when this object is released.
+/// Another node's picture, rendered here within the limits of both nodes: the stricter limit applies. The picture's
+/// files have no names, so they vanish when this object is released.
 @Coordination
 final class GuestPicture {
     struct Offer {

@@ -207,8 +207,8 @@ final class FleetSession {
     }
 }
 
-/// Measures how long this node has not heard from any other node. The other nodes may all be connected to a different
-/// server.
+/// Measures how long this node has heard from no other node. After a while, this node tries another server, because all
+/// other nodes may be connected to that one.
 struct IsolationTimer {
     private var since = ContinuousClock.now
     private var patience = shortest

@@ -14,8 +14,8 @@ enum GuestEnd: Error {
 /// Requests to the origin. This node repeats unanswered requests, so the origin may receive a request twice.
 extension Guest {
     private static let mostTries = 3
-    /// Timeout of an answer. It doubles up to `longestPatience`, because the connection may be slow. Large results
-    /// don't need a longer timeout: the origin answers `busy` while it checks them.
+    /// How long to wait for an answer. The time doubles after each unanswered request, up to `longestPatience`, because
+    /// the connection may be slow. Large results don't need more time: the origin answers `busy` while it checks them.
     private static let patience = Duration.seconds(10)
     /// The timeout is limited, because a repeated request also tells the origin that this node is alive.
     private static let longestPatience = Duration.seconds(20)

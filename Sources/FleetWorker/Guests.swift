@@ -91,7 +91,7 @@ final class Guests: Sendable {
         if !origins.isEmpty { free(origins) }
     }
 
-    /// Sends each picture's origin a sign of life, and asks whether it still wants the picture.
+    /// Sends each picture's origin a sign of life, and asks whether the origin still wants the picture.
     func showLife() {
         for taken in state.withLock({ Array($0.taken.values) }) { taken.askWhetherWanted() }
     }

@@ -8,7 +8,7 @@ struct LineError: Error, CustomStringConvertible {
     let status: natsStatus
     let description: String
 
-    /// Creates the error right after the failed call: libnats stores the text of each thread's last failed call only.
+    /// Call this right after the failed call, because libnats keeps only the text of each thread's latest failure.
     init(_ status: natsStatus) {
         self.status = status
         var last = NATS_OK

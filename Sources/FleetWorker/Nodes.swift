@@ -42,7 +42,7 @@ struct Nodes {
 
     /// The interval of a node's announcements; it grows with the number of nodes.
     var pause: Duration { max(.seconds(2), .seconds(heard.count) / Self.mostMessages) }
-    /// A node that has been silent for longer counts as gone.
+    /// How long a node may be silent before it counts as gone.
     private var patience: Duration { max(.seconds(10), pause * 3) }
 
     private func isPresent(_ one: Heard) -> Bool { one.at + patience > .now }

@@ -5,7 +5,7 @@ import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
-/// Finds a node for each lent picture: offers the picture to one node with room at a time, until a node accepts.
+/// Finds a node for each lent picture: offers the picture to nodes with room, one after another, until a node accepts.
 @Coordination
 final class Offers {
     private struct Asked {
@@ -28,7 +28,7 @@ final class Offers {
     private static let silence = Duration.seconds(2)
     /// Pause before the next search, if some picture found no node with a free place.
     private static let pause = Duration.milliseconds(500)
-    /// A picture that waits longer although a node has room is reported as a problem.
+    /// How long a picture may wait although a node has room. A longer wait is reported as a problem.
     private static let tooLong = Duration.seconds(20)
 
     init(_ loans: Loans, _ lines: Lines, patience: Duration) {

@@ -1,35 +1,35 @@
 /// The subjects of the fleet's messages. Each subject contains the sender's name, and the server lets no other node use
 /// that name. So a receiver identifies the sender by the subject alone.
 enum Subject {
-    /// A node describes itself to all others.
+    /// Carries a node's description of itself to all other nodes.
     static func presence(of node: String) -> String { "nodes.\(node)" }
 
-    /// The same description, sent only to the node `other`, which is new.
+    /// Carries the same description, but only to the node `other`, which is new.
     static func presence(of node: String, to other: String) -> String { "hello.\(other).\(node)" }
 
-    /// The same description, sent to an origin that got the answer `full`. It means that a place has become free, and
-    /// that the node keeps the place for this origin for a moment.
+    /// Carries the same description to an origin that got the answer `full`. The message means that a place has become
+    /// free, and that the node keeps the place for this origin for a moment.
     static func room(at node: String, for origin: String) -> String { "room.\(origin).\(node)" }
 
-    /// The origin tells a node that the origin has pictures to lend, but knows of no free place for them.
+    /// Tells a node that the origin has pictures to lend, but knows of no free place for them.
     static func waits(at node: String, by origin: String) -> String { "waits.\(node).\(origin)" }
 
-    /// The origin tells a node that the origin does not need the place that the node kept for it.
+    /// Tells a node that the origin does not need the place that the node kept for the origin.
     static func declined(at node: String, by origin: String) -> String { "declined.\(node).\(origin)" }
 
-    /// An origin asks a node to take a picture.
+    /// Asks a node to take a picture of the origin.
     static func take(by node: String, of origin: String) -> String { "take.\(node).\(origin)" }
 
-    /// A request to the origin from a node that has taken a picture.
+    /// Carries a request to the origin from a node that has taken a picture.
     static func origin(_ origin: String, _ verb: String, by node: String) -> String {
         "origin.\(origin).\(verb).\(node)"
     }
 
-    /// The origin tells a node that the origin may no longer want a picture. The node then asks about each of its
-    /// pictures.
+    /// Tells a node that the origin may no longer want a picture. The node then asks about every picture that it has
+    /// taken.
     static func unwanted(on node: String, by origin: String) -> String { "unwanted.\(node).\(origin)" }
 
-    /// A node sends a command to another node.
+    /// Carries a command from the node `other` to `node`.
     static func command(to node: String, by other: String) -> String { "command.\(node).\(other)" }
 
     /// The last word of a subject, which is the sender's name or a token.

@@ -12,12 +12,12 @@ struct WaitingLine {
     static let patience = Duration.seconds(5)
     /// How long a place is kept for an invited origin.
     static let time = Duration.seconds(1)
-    /// Maximum length of the queue, more than the origins of any fleet. A stranger who is connected to the server could
+    /// Maximum length of the queue. No fleet has so many origins. A stranger who is connected to the server could
     /// invent any number of origins.
     private static let longest = 1000
 
-    /// Whether an origin that asks now gets a free place; otherwise, the origin joins the queue. Invited origins and
-    /// the origins ahead of it in the queue have precedence.
+    /// Decides whether an origin that asks now gets a free place. If not, the origin joins the queue. Invited origins,
+    /// and the origins ahead in the queue, have precedence.
     mutating func admits(_ origin: String, free: Int, at now: Instant = .now) -> Bool {
         forget(now)
         let before = invited.keys.count { $0 != origin } + (invited[origin] == nil ? waitingBefore(origin) : 0)

@@ -98,8 +98,8 @@ package struct ClaimFolder: Sendable {
         removeEmptyFolders(above: source)
     }
 
-    /// Finishes a claim that a crash interrupted, on a file system that implements a rename as a link and an unlink:
-    /// removes the name that the file still has in the inbox.
+    /// Completes a claim that a crash interrupted: removes the name that the file still has in the inbox. Only file
+    /// systems that implement a rename as a link and an unlink leave that name behind.
     func finish(_ source: String, as path: String) throws {
         let claimed = try filePlace(source)
         guard let folder = try Self.opened(FileSystem.subfolder(of: path), below: top) else { return }
@@ -142,7 +142,7 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Removes the folders above a claimed file that are empty after the file's removal.
+    /// Removes the empty folders above a claimed file that was removed or moved away.
     package func removeEmptyFolders(above source: String) {
         removeEmptyFolders(from: FileSystem.subfolder(of: FileSystem.relative(source, to: path)))
     }
@@ -171,8 +171,8 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Finds the files that this root had claimed before a crash, with their claim paths and their paths in the inbox.
-    /// For each folder, `known` calls `each` with the names to exclude. Removes empty folders.
+    /// Returns the files that this root claimed before a crash, each with its claim path (`source`) and its path in the
+    /// inbox. For each folder, `known` calls `each` with the names to exclude. Also removes empty folders.
     package func left(
         except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
     ) throws -> [(source: String, path: String)] {
@@ -188,7 +188,7 @@ package struct ClaimFolder: Sendable {
         return found
     }
 
-    /// Other roots that have claimed files in this inbox, with the number of their files.
+    /// Returns the other roots that have claimed files in this inbox, each with the number of its claimed files.
     func others() throws -> [(root: String, count: Int)] {
         try FileSystem.names(in: claims, called: path).sorted()
             .filter { $0 != root && !Self.isNumber($0) }

@@ -41,8 +41,8 @@ package final class ClaimFolders: Sendable {
         guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
         guard try Identity(top) == known.inbox else {
-            // With fewer mounts than before, the inbox's file system was unmounted. The folder is then not the inbox,
-            // and its contents say nothing about the originals.
+            // If the path now has fewer mounts than before, the inbox's file system was unmounted. The folder at the
+            // path is then not the inbox, and its contents say nothing about the originals.
             guard try Self.mounts(inbox) >= known.mounts else { throw SystemError("open", inbox, code: ENODEV) }
             // Another file system has been mounted over the inbox, or another folder has replaced it.
             return try begin(inbox, making: false) { true }
@@ -86,7 +86,8 @@ package final class ClaimFolders: Sendable {
     /// Opens the claim folder when an inbox opens. If the folder is missing and `making` is true, creates it. Throws if
     /// the known claim folder was replaced or moved although it is still needed.
     func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
-        // Checks the path for foreign links, because other users may be able to replace the inbox itself.
+        // Refuses a path with a link that another user owns, because other users may be able to replace the inbox
+        // itself.
         let way = try TrustedPath(to: inbox) { status, path, _ in
             guard status.kind == .link, !Trust.owners.contains(status.owner) else { return nil }
             return

@@ -24,8 +24,8 @@ struct FolderBursts: Sendable {
     /// A finished burst.
     struct Ended: Equatable {
         var folder: FileSystem.Key
-        /// Folders that arrived during the burst, subfolders first, to be removed if they are empty. None if no file
-        /// was taken, because their creator may still fill them.
+        /// Folders that arrived during the burst, subfolders first, for the inbox to remove if nothing is in them. The
+        /// list is empty if no file was taken, because the creator of the folders may still fill them.
         var came: [String]
     }
 

@@ -72,7 +72,7 @@ extension Inbox {
             shared.withLock { $0.scanned = true }
             sink.changed(self)
         } catch {
-            // Other errors come from the ledger. They count as passing, so reading the ledger is retried soon.
+            // Other errors come from the ledger. They count as temporary, so the inbox is reopened soon.
             let isPassing = (error as? SystemError)?.isPassing ?? !(error is UnsafeFolder)
             broken(Permission.unusable(folder, error), isPassing: isPassing)
         }

@@ -40,7 +40,8 @@ package actor Inbox: QueueActor {
     var kept = KeptFiles()
     /// The last message logged for each file or folder, to avoid repetition.
     var logged: [FileSystem.Key: String] = [:]
-    /// Files that this inbox has moved back itself, whose events don't count as arrivals.
+    /// Files that this inbox has moved back itself. The inbox must not mistake the events of its own moves for those of
+    /// another program.
     var givenBack: Set<FileSystem.Key> = []
     private var checkAt: DispatchTime?
     /// Identifies the folder that was opened. `mounts` is the highest number of mounts on its path so far.
@@ -55,8 +56,8 @@ package actor Inbox: QueueActor {
     /// Whether the inbox has begun. It begins when its predecessor for the same folder has ended.
     var hasBegun = false
     var stopped = false
-    /// The completion handler of a call to `stop` that came before the inbox began. It is called when the inbox would
-    /// have begun, because the inbox's successor waits for that call.
+    /// The handler of a call to `stop` that came before the inbox began. The handler is called at the time when the
+    /// inbox would have begun, because the inbox's successor waits for it.
     private var ended: (@Sendable (HandOver) -> Void)?
     var adopts = false
     /// Calls to `catchUp` that wait until the inbox has begun.

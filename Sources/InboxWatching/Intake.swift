@@ -39,8 +39,8 @@ package protocol IntakeSink: AnyObject, Sendable {
     func forEachKnown(in folder: String, _ each: (String) -> Void) throws
     /// Whether any job still needs a file claimed in this inbox.
     func needsClaims(in folder: String) throws -> Bool
-    /// Whether a claimed file, whose path no row of the ledger contains, is the lost original of a job. If so, corrects
-    /// that job's row.
+    /// Whether a claimed file is the lost original of a job, although no row of the ledger contains the file's path. If
+    /// so, corrects that job's row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
     /// Files in the folder that were taken and must not be taken again.
     func kept(in folder: String) throws -> KeptFiles
@@ -54,7 +54,7 @@ package struct InboxReport: Sendable {
     package var ignored = 0
     /// Why each ignored file is skipped, by path.
     package var reasons: [FileSystem.Key: String] = [:]
-    /// A few of the files that were ignored last.
+    /// The most recently ignored files, at most five.
     package var ignoredFiles: [(path: String, reason: String)] = []
     /// The ignored files that need a user's action.
     package var stuck: Set<FileSystem.Key> = []

@@ -5,7 +5,8 @@ import SystemCalls
 /// Tracks files that a process was seen writing to and has not closed since. A lease is more reliable, but the kernel
 /// grants the daemon no lease on another user's file.
 struct Writers {
-    /// How long a writer counts after its last change. The time is limited, because its close event may be missed.
+    /// How long a file counts as being written after its last write event. The time is limited, because the event that
+    /// reports the close may be missed.
     private let patience: Duration
     /// Time of the last write event, by path.
     private var seen: [FileSystem.Key: DispatchTime] = [:]

@@ -75,7 +75,7 @@ package struct Places: Sendable, Hashable {
     package var comeback: String { "\(state)/comeback" }
     package var lock: String { "\(state)/lock" }
     package var socket: String { "\(run)/control.sock" }
-    /// The socket for clients that may only look.
+    /// The socket for clients with read-only access.
     package var lookSocket: String { "\(run)/look.sock" }
 
     /// Folders that the daemon writes to. None of them may be inside an inbox or contain one.

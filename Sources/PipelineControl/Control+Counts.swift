@@ -1,5 +1,5 @@
 extension Control.Overview {
-    /// Problems of inboxes that `problems` does not contain.
+    /// The inboxes' problems, without those that `problems` already contains.
     public var inboxProblems: [String] {
         inboxes.compactMap { inbox in
             guard let problem = inbox.problem, !problems.contains(where: { $0.contains(problem) }) else { return nil }

@@ -1,7 +1,7 @@
 import PipelineModel
 
-/// The parameters of a call that a client has sent. Decoding them throws a `ControlError` if the method does not have
-/// one of them.
+/// The parameters of a call that a client has sent. Decoding throws a `ControlError` if the client has set a parameter
+/// that the method does not have.
 public struct ReceivedParameters<Call: ControlCall>: Decodable {
     public let call: Call
 

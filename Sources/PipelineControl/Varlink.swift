@@ -138,7 +138,7 @@ public enum Control {
         public var path: String
         /// the space that the daemon may fill, in bytes. It includes the space that is already used
         public var bytes: Int
-        /// the part of `bytes` that is still free
+        /// the number of these bytes that are still free
         public var free: Int
         public init(path: String, bytes: Int, free: Int) {
             (self.path, self.bytes, self.free) = (path, bytes, free)
@@ -551,9 +551,9 @@ public enum Control {
         /// `picture`: the job is done, and its original is in its final folder; nothing is left to do for the job. `over`:
         /// the job, or the redo of a done job, has failed or was cancelled, and its original is in its final folder; a job
         /// without an original has no such event. `priority`: the job has a new priority, which is `text`. `removed`: the job's
-        /// original or one of its results was removed, as `text` says. `batch`: if `text` is `arrived`, all jobs of the batch are at a barrier; if it is `ended`, all of them are over. `queue` or
-        /// `settings`: the queue or the settings have changed. `lost`: the log no longer contains some events before
-        /// `cursor`
+        /// original or one of its results was removed, as `text` says. `batch`: if `text` is `arrived`, all unfinished jobs of
+        /// the batch are at a barrier; if `text` is `ended`, all jobs of the batch are over. `queue` or `settings`: the queue
+        /// or the settings have changed. `lost`: the log no longer contains some events before `cursor`
         public var kind: String
         /// the job, with the state and the `reason` or `error` that it had at the time of the event; all other fields are
         /// current
@@ -707,8 +707,8 @@ public enum Control {
         @Omissible public var hours: String?
         /// the text of `When=` for each output that has one, keyed as `chains`; null from an older daemon
         @Omissible public var conditions: [String: String]?
-        /// whether a picture goes through this recipe if no other is named, as one in `inbox/` itself; null from an older
-        /// daemon
+        /// whether this is the default recipe, which applies if no recipe is named, for example to pictures directly in
+        /// `inbox/`; null from an older daemon
         @Omissible public var isDefault: Bool?
         public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil, fleet: String? = nil, share: Int? = nil, own: Bool? = nil, hours: String? = nil, conditions: [String: String]? = nil, isDefault: Bool? = nil) {
             (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw, self.fleet, self.share, self.own, self.hours, self.conditions, self.isDefault) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw, fleet, share, own, hours, conditions, isDefault)
@@ -914,8 +914,8 @@ public enum Call {
         }
     }
     /// Jobs by ID, oldest first. Empty lists and null mean no restriction; `limit` selects the newest jobs. A call without
-    /// `more` gets a single reply of at most 500 jobs; `isPart` tells whether further jobs fulfil the conditions, which
-    /// includes older jobs beyond `limit`. With `more`, several replies contain all selected jobs.
+    /// `more` gets a single reply of at most 500 jobs; `isPart` tells whether further jobs meet the conditions, including
+    /// older jobs beyond `limit`. With `more`, several replies contain all selected jobs.
     /// `since` and `until` apply to the time when a job ended, or, if it has not ended, to the time when it was created.
     /// Either is a time, or an age such as 1h.
     /// `before` restricts the reply to jobs with a lower ID. To go back page by page, call List with `limit`, and with the
@@ -963,7 +963,7 @@ public enum Call {
     }
     /// Batches by number, oldest first. `name` restricts the reply to batches of that name. `limit` selects the newest
     /// batches, and also all batches that have not ended. A call without `more` gets a single reply of at most 500 batches;
-    /// `isPart` tells whether there are further batches, which includes older batches beyond `limit`. With `more`, several
+    /// `isPart` tells whether there are further batches, including older batches beyond `limit`. With `more`, several
     /// replies contain all selected batches.
     public struct Batches: ControlCall {
         public static let method = "org.pipelined.Control.Batches"

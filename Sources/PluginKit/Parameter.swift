@@ -73,7 +73,7 @@ extension Parameter where Value == Colour {
 
 /// A file in the recipes' folder. The property is nil if the chain names no file.
 extension Parameter where Value == File? {
-    /// `endings` are the endings that the file's name may have, as `.cube`.
+    /// `endings` are the endings that the file's name may have, such as `.cube`.
     public init(_ help: String, endings: [String]) {
         self.init(.file(endings, help, default: ""), .some(nil)) { argument in
             .some(argument.bytes.map { File(name: argument.text ?? "", bytes: $0) })

@@ -54,8 +54,8 @@ actor PreviewFolder: QueueActor {
         }
     }
 
-    /// Keeps a finished preview in the folder, unless it exceeds the limit alone. Opens the preview for reading in
-    /// either case.
+    /// Keeps a finished preview in the folder, unless this preview alone exceeds the limit. Opens the preview for
+    /// reading in either case.
     nonisolated func keep(_ draft: Draft, as key: PreviewKey, _ done: @escaping Done<Result<Descriptor, any Error>>) {
         async { folder in
             let file = Result { try folder.kept(draft, key) }
@@ -139,7 +139,7 @@ actor PreviewFolder: QueueActor {
         guard left > most else { return }
         let oldest = files.sorted { $0.status.modified < $1.status.modified }
         for (number, file) in oldest.enumerated() {
-            // The newest file stays unless it alone exceeds the limit, because it may need more than seven eighths of
+            // The newest file may need more than seven eighths of the limit, so it is removed only if it alone exceeds
             // the limit.
             let isEnough = number == oldest.count - 1 ? left <= most : left <= most - most / 8
             if isEnough { break }

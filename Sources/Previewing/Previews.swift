@@ -9,7 +9,7 @@ import ServiceProgram
 import SystemCalls
 package import WorkerPools
 
-/// Makes previews of originals and results on demand, and keeps them up to the size that `Previews=` allows.
+/// Makes previews of originals and results on demand, and keeps them up to the total size that `Previews=` allows.
 ///
 /// Jobs have precedence. A preview starts when the render queue has a free place. While the queue is full, one preview
 /// starts every `PreviewPause=`. The latest request is served first, because somebody is looking at that picture now.

@@ -14,7 +14,7 @@ struct Arguments {
     /// Whether the worker loads the JPEG XL encoder.
     var writesJXL = false
     var decoders = Decoders()
-    /// Whether system calls that would kill the worker fail instead, so that the worker can report their names.
+    /// Whether forbidden system calls fail instead of killing the worker, so that the worker can report their names.
     var namesCalls = false
 
     init(_ words: some Sequence<String>) throws(UsageError) {

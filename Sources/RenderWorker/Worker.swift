@@ -109,8 +109,8 @@ final class Worker: Sendable {
         }
     }
 
-    /// Takes new outputs from the request, and reads the files that their filters use from the last descriptors.
-    /// Returns the other descriptors.
+    /// Takes new outputs from the request. Reads the files for their filters, whose descriptors come last, and returns
+    /// the other descriptors.
     private func withFiles(
         of request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
     ) throws -> [Descriptor] {
@@ -129,7 +129,7 @@ final class Worker: Sendable {
         return descriptors.dropLast(digests.count)
     }
 
-    /// Opens a picture, and renders it at once if its memory fits the grant.
+    /// Opens a picture, and renders it at once if the estimated memory does not exceed the request's grant.
     private func begin(
         _ request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
     ) throws -> WorkerMessage {

@@ -60,7 +60,7 @@ package final class ReadySource: Sendable {
             defer { state = State() }
             return state
         }
-        // The handler and the descriptor are released outside the lock, because that may run any code.
+        // Releases the handler and the descriptor outside the lock, because their release may run any code.
         withExtendedLifetime(last) {}
     }
 

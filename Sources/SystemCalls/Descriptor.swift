@@ -57,7 +57,8 @@ public final class Descriptor: Sendable {
     /// Opens a file below this folder; fails if any part of `path` is a symbolic link.
     public func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         var number = clinux_open_beneath(self.number, path, flags)
-        // The kernel lacks openat2(2), or systemd's RestrictSUIDSGID= blocks it, because a filter can't read its flags.
+        // The kernel lacks openat2(2), or systemd's RestrictSUIDSGID= blocks it, because a seccomp filter can't check
+        // the flags of openat2.
         if number < 0, errno == ENOSYS { number = Self.walk(path, from: self, flags) }
         guard number >= 0 else { throw SystemError("open", path) }
         return Descriptor(owning: number)

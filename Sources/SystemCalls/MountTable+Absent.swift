@@ -6,8 +6,9 @@ extension MountTable {
     private static let places = ["/mnt", "/media", "/run/media"]
     private static let units = "/etc/systemd/system"
 
-    /// Whether a missing folder may appear once a file system is mounted: if it is below an unused mount point that
-    /// `/etc/fstab` or a systemd unit names, or below `/mnt`, `/media` or `/run/media` where nothing is mounted.
+    /// Whether a missing folder may appear once a file system is mounted. True for folders below a mount point that
+    /// `/etc/fstab` or a systemd unit names, if nothing is mounted there. Also true for folders below `/mnt`, `/media`
+    /// and `/run/media`, unless they are in a file system that is mounted below these.
     public static func mayCome(with folder: String) -> Bool {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         let names = (try? FileSystem.names(in: units)) ?? []

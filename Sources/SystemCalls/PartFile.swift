@@ -35,9 +35,9 @@ private struct PartFile {
 }
 
 extension FileSystem {
-    /// Moves a file to a folder on another file system: copies it to a part file in `parts`, makes that durable,
-    /// renames it, and only then removes the original. Returns false if another file has the name. If the file with
-    /// that name is a complete copy, an earlier move crashed, and this call only removes the original.
+    /// Moves a file to a folder on another file system: copies it to a part file in `parts`, makes the copy durable,
+    /// renames the copy to `name`, and only then removes the original. Returns false if a different file already has
+    /// this name. If a complete copy has it, an earlier move crashed, and this call only removes the original.
     public static func moveAcross(
         _ file: FilePlace, to name: String, in folder: Descriptor, parts: Descriptor, inOwn own: Bool = false
     ) throws(SystemError) -> Bool {

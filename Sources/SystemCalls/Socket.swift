@@ -13,7 +13,8 @@ public enum Socket {
     /// Maximum length of a socket's path, in bytes: the kernel's address structure has room for no more.
     public static let longestPath = 107
 
-    /// Sends `bytes` and `descriptors`. Returns the number of bytes sent, which may be fewer than given on a stream.
+    /// Sends `bytes` and `descriptors`. Returns the number of bytes sent. On a stream socket, this may be fewer than
+    /// `bytes` has.
     @discardableResult
     public static func send(
         _ bytes: some Collection<UInt8>, descriptors: [Descriptor] = [], to socket: Descriptor

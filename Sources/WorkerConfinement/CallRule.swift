@@ -45,7 +45,8 @@ extension CallRule {
         [
             // For files, sockets, and descriptors that libraries open.
             "read", "write", "close",
-            // For `fstat`, glibc uses either call. `newfstatat` could also read the size of a file by its path.
+            // For `fstat`: glibc uses either of the two calls. With `newfstatat`, a worker could also read the size of
+            // a file by its path.
             "fstat", "newfstatat",
             // For malloc, and for the stacks of threads.
             "munmap", "mremap", "madvise", "brk",
@@ -81,8 +82,8 @@ extension CallRule {
     static let ofTheTrap = CallRule(
         "openat", .equal(2, clinux_for_reading()), .equal(5, Int32(CLINUX_FROM_TRAP)))
 
-    /// If `clone3` is missing, glibc starts threads with `clone`, whose flags a filter can check. `clone3` gets its
-    /// flags in memory, where a filter can't see them.
+    /// Calls that fail as if the kernel lacked them. Without `clone3`, glibc starts threads with `clone`, whose flags a
+    /// filter can check. `clone3` gets its flags in memory, where a filter can't see them.
     static let unknown = [CallRule("clone3")]
 
     /// Calls that no worker has a reason to make. A process that makes one has been taken over by an attacker, and is

@@ -327,7 +327,7 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
-    /// Tells the origins of the accepted pictures that this node still works on them.
+    /// Tells the origins of the accepted pictures that this node is still working on them.
     package func showLife() { process?.send(FleetOrder.showLife) }
 
     package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }

@@ -10,7 +10,7 @@ package struct JobFailure: Error, Sendable, CustomStringConvertible {
     /// The stage of the chain, or the step of the job, in which the failure happened.
     package var stage: String?
     package var `class` = FailureClass.input
-    /// The name of the missing filter, if the job failed because of it.
+    /// The name of the missing filter, if the job failed because a filter is missing.
     package var filter: String?
     /// The name of the filter that crashed or hung, if known for certain.
     package var culprit: String?

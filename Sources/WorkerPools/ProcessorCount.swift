@@ -15,7 +15,8 @@ package enum ProcessorCount {
         return max(1, min(affinity, Int(quota.rounded(.up))))
     }
 
-    /// `cpu.max` is "max 100000" or "150000 100000": quota and period in microseconds. Version 1 has "-1" for "max".
+    /// `cpu.max` is "max 100000" or "150000 100000": quota and period in microseconds. The files of version 1 contain
+    /// "-1" instead of "max".
     static func quota(_ text: String) -> Double? {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let quota = Double(words[0]), let period = Double(words[1]), period > 0, quota > 0

@@ -122,12 +122,12 @@ package final class RenderTask {
     let done: Done
     let kind: Kind
 
-    /// All files are closed here as soon as they are sent to the worker.
+    /// The task's files. The supervisor closes each file as soon as it has sent the file to the worker.
     var files: Files
     var cancelled = false
     var isWaiting = false
-    /// The ID under which the task was first lent. Returned tasks are queued in this order, ahead of tasks that were
-    /// never lent.
+    /// The ID under which the task was first lent. Returned tasks are queued in the order of their IDs, ahead of tasks
+    /// that were never lent.
     var lentFirst: Int?
     /// Processor time that the worker had used before the task started.
     var processorTimeBefore: Duration?

@@ -55,9 +55,9 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
 
     func mayWork(on task: RenderTask) -> Bool { writesJXL || !task.writesJXL }
 
-    /// The filters that may have caused a crash or hang: those that were running, if known, else all filters of the
-    /// task. The crash note is more reliable than the trail, because it is made from the stack of the thread that
-    /// crashed: while a filter runs, a library may crash in another thread.
+    /// The filters that may have caused a crash or hang: the running filters if they are known, else all filters of the
+    /// task. The crash note is more reliable than the trail, because it comes from the stack of the thread that
+    /// crashed. The trail also names a filter that is running while a library crashes in another thread.
     var suspicion: Suspicion {
         let known = crash.map { $0.filter.map { [$0] } ?? [] } ?? trail?.read().running ?? []
         let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []

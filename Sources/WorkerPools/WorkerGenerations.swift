@@ -47,7 +47,8 @@ final class WorkerGenerations {
 
     var workers: [RenderWorkerProcess] { starter.workers }
 
-    /// The workers that have a picture or may get one. A worker on trial belongs to the next generation.
+    /// The workers that have a picture or may get one. A worker on trial is not among them, because it belongs to the
+    /// next generation.
     var present: [RenderWorkerProcess] { workers.filter { !$0.isLeaving && $0.generation <= current } }
 
     func isCurrent(_ worker: RenderWorkerProcess) -> Bool {

@@ -194,8 +194,8 @@ package final class WorkerPool: FleetLender {
         busy < capacity ? waiting.indices.first : waiting.firstIndex { $0.lending == nil }
     }
 
-    /// If no slot is free, lends waiting tasks if the fleet wants them. If slots are free and no task waits, takes lent
-    /// tasks back.
+    /// If no slot is free, lends the waiting tasks that the fleet wants. If slots are free and no task waits, takes
+    /// lent tasks back.
     private func lendOrTakeBack() {
         guard let fleet, fleet.isJoined else { return }
         let free = capacity - busy - waiting.count { $0.lending == nil }

@@ -8,7 +8,7 @@ import WorkerProtocol
 /// The supervisor's side of a worker process: starts, limits, kills and reaps it, and exchanges messages with it.
 @Coordination
 class WorkerProcess<Message: Decodable & Sendable> {
-    /// Pause before the supervisor retries to send a message that the kernel refused.
+    /// Pause before the supervisor retries sending a message that the kernel refused.
     private static var pause: Duration { .milliseconds(20) }
 
     /// How long a worker may take to exit after its channel is closed. It has no work left then.

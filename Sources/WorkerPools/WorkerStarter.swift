@@ -18,7 +18,7 @@ protocol StartedWorker: AnyObject {
 @Coordination
 final class WorkerStarter<Worker: StartedWorker> {
     private(set) var workers: [Worker] = []
-    /// Whether workers without full confinement get no work.
+    /// Whether only fully confined workers get work.
     var mustBeConfined = false
     /// Whether a pause after a failure is in progress, during which no worker may be started.
     private(set) var isPausing = false

@@ -37,7 +37,7 @@ public struct FilterTrail: Sendable {
         length += bytes.count
     }
 
-    /// Returns the filters of each finished application, and the filters that are running.
+    /// Returns the filters that have returned, grouped as they were applied, and the filters that are running.
     public func read() -> (applied: [[String]], running: [String]) {
         var bytes = [UInt8](repeating: 0, count: Self.most)
         let count = pread(memory.number, &bytes, bytes.count, 0)

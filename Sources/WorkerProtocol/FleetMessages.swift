@@ -25,8 +25,8 @@ public enum FleetOrder: Codable, Sendable {
     /// An answer to `offered`, or sent later instead of `rendered` or `failed`: this node leaves the picture to other
     /// nodes. No message about the picture follows.
     case refuse(Int, reason: String)
-    /// Tells the origins of the accepted pictures that this node still works on them. An origin that does not hear this
-    /// lends its picture to another node.
+    /// Tells the origins of the accepted pictures that this node is still working on them. An origin that does not hear
+    /// this lends its picture to another node.
     case showLife
     /// The progress of an accepted picture.
     case progress(Int, done: Int64, total: Int64)
@@ -86,7 +86,7 @@ public struct LentPicture: Codable, Sendable {
 public enum LentBytes: Codable, Sendable, Hashable {
     /// The origin sends the sources. The numbers are their sizes in bytes.
     case sources([Int64])
-    /// The node that accepts the picture downloads it from this URL, by the node's own settings, and at most `most`
+    /// The node that accepts the picture downloads it from this URL under its own settings, but reads at most `most`
     /// bytes.
     case url(String, most: Int64)
 
@@ -139,7 +139,7 @@ public enum FleetMessage: Codable, Sendable {
     /// The only node to which the picture was offered does not take it.
     case untaken(Int, RefusedOffer)
 
-    /// Offers a picture of another node. The answer is `accept`, `putOff` or `refuse`.
+    /// Another node offers a picture. The answer is `accept`, `putOff` or `refuse`.
     case offered(Int, LentPicture, origin: String)
     /// An accepted picture is ready: its sources have arrived and can be rendered, or it was lent as a URL and can be
     /// downloaded.

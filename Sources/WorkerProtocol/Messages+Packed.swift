@@ -47,7 +47,7 @@ extension WorkerMessage: PackedMessage {
     func pack() -> Packer? {
         var packer: Packer
         switch self {
-        // Only recipes with conditions ask for facts.
+        // Sent as JSON, because facts are rare: only recipes with conditions ask for them.
         case .opened(let header) where header.facts != nil: return nil
         case .opened(let header):
             packer = Packer(1)

@@ -68,7 +68,7 @@ public struct RenderOutput: Codable, Sendable, Hashable {
         (self.wantsDate, self.wantsFacts) = (wantsDate, wantsFacts)
     }
 
-    /// An output for a look at the facts alone. It is never rendered.
+    /// An output for a request that needs only the picture's facts. The output is never rendered.
     public static var facts: RenderOutput {
         var output = RenderOutput(name: nil, stages: [Stage(name: "save", arguments: ["format": .text("png")])])
         output.wantsFacts = true
@@ -200,7 +200,8 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var orientation: Int
     /// The ICC profile's own name, if there is one.
     public var profile: String?
-    /// Whether the picture is a progressive JPEG or an interlaced PNG, which needs the whole picture in memory.
+    /// Whether the picture is a progressive JPEG or an interlaced PNG. To decode it, a worker needs the whole picture
+    /// in memory.
     public var progressive: Bool
     /// How the worker would read the pixels for each output, in words: "grey at 1/2", "shrunk 1/4", "whole".
     public var decoderPaths: [String]

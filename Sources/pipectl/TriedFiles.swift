@@ -34,7 +34,7 @@ struct TriedFiles {
         return path
     }
 
-    /// Throws, before anything is rendered, if no result could be written.
+    /// Checks, before anything is rendered, that the folder for the results exists and is writable; throws if not.
     func checkPlace() throws(Failure) {
         let folder = isFile ? FileSystem.folder(of: output ?? "") : output ?? "."
         guard FileSystem.isFolder(folder) else {

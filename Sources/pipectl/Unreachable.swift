@@ -10,7 +10,7 @@ struct Unreachable {
     /// Name of the failure if the user may not use the socket.
     static let permissionDenied = "PermissionDenied"
 
-    /// Whether the socket is there, but not for this user.
+    /// Whether the socket exists, but this user may not use it.
     var isForbidden: Bool { cause.code == EACCES || cause.code == EPERM }
 
     var failure: Failure {

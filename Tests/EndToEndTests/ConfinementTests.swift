@@ -66,7 +66,7 @@ struct ConfinementTests {
             let shortcoming = "workers are confined in part: there is no \(wall) ("
             try await daemon.says(shortcoming)
             #expect(daemon.log.components(separatedBy: shortcoming).count == 2, "said once")
-            // A running daemon keeps its weaker confinement when the setting changes; only a restart would fail.
+            // When the setting changes, a running daemon keeps its weaker confinement. Only a new start would fail.
             try daemon.write("[Daemon]\nSandbox=required\n", to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 1)
             try daemon.drop(as: "four.png")

@@ -3,8 +3,8 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// The only render slot of `a` is occupied, unless a test frees it. `a` downloads two pictures itself, which the server
-/// holds back, and `b` may take the pictures queued behind them.
+/// The only render slot of `a` is occupied, unless a test frees it. The server holds back two pictures that `a`
+/// downloads itself, and `b` may take the pictures queued behind these two.
 @Suite("A fleet's downloads", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetDownloadTests {
     private static let recipe = "[Recipe]\nOriginal=delete\n[Output]\nChain=resize scale=0.5\n"

@@ -70,7 +70,7 @@ struct RetryStormTests {
         return true
     }
 
-    /// Checks that every original is in exactly one place, and that the ledger has this place.
+    /// Checks that every original is in exactly one place, and that the ledger records this place.
     private static func check(_ daemon: DaemonFixture) throws {
         let claimed = daemon.files(in: "inbox/.pipelined")
         let kept = daemon.files(in: "inbox/kept")

@@ -24,8 +24,8 @@ struct UndoTests {
         }
     }
 
-    /// Returns the results in the outbox. Excludes .staging, from which the daemon removes the results of an undo in
-    /// the background.
+    /// Returns the results in the outbox. Excludes .staging, from which the daemon removes withdrawn results in the
+    /// background.
     private static func results(_ daemon: DaemonFixture) -> [String] {
         daemon.files(in: "outbox/web").filter { !$0.hasPrefix(".staging/") }
     }

@@ -11,7 +11,8 @@ struct ResumeTests {
     private static let today = "Thu, 22 Oct 2015 07:28:00 GMT"
     private static let yesterday = "Wed, 21 Oct 2015 07:28:00 GMT"
 
-    /// Breaks off the first response half-way. Obeys the Range header of the next request if `validator` still matches.
+    /// Returns a server that breaks off its first response half-way. It answers a request with a Range header by the
+    /// rest of the body if If-Range matches `after`, the header of later responses, and otherwise by the whole body.
     private static func server(_ header: [String: String], after: [String: String]? = nil) throws -> HTTPServer {
         let header = ["Date": today].merging(header) { $1 }
         let after = after ?? header

@@ -67,8 +67,8 @@ struct TransferTests {
                 $0.perHost = 1
                 $0.connectMilliseconds = 200
             })
-        // When the connection to a silent port has timed out, the waiting transfer has waited longer than its
-        // ConnectTimeout.
+        // Wait for the timeout of a connection to a silent port, which is longer than the ConnectTimeout of the waiting
+        // transfer.
         let deaf = try DeafPort()
         let limits = FetchProcess.limits { $0.connectMilliseconds = 400 }
         #expect(try worker.failure(at: deaf.url, limits).message.contains("ConnectTimeout"))
@@ -230,7 +230,7 @@ struct TransferTests {
             if request.path != "/drips" { return connection.waitForClose() }
             while true {
                 try connection.write("x")
-                // The server sends a byte every 10 ms, without end: far more often than the timeout.
+                // The server sends bytes without end. The pauses of 10 ms are far shorter than the timeout.
                 usleep(10_000)
             }
         }

@@ -10,7 +10,7 @@ extension FuzzTarget {
         precondition(EXIF.sized(bytes, 1600, 1200).count == bytes.count, "a block becomes longer")
         guard let exif = EXIF(block: bytes) else { return }
         _ = (exif.date, exif.copyright?.block, exif.sized(1600, 1200).block)
-        // A classic EXIF block holds only small metadata, so larger metadata is not written and read again.
+        // A classic EXIF block holds only small metadata, so only small metadata can be written and read again.
         let all = [exif.main, exif.photo, exif.place, exif.exchange]
         let isSmall = all.allSatisfy { $0.count < 1000 }
         guard isSmall, !exif.form.isBig else { return }

@@ -12,7 +12,8 @@ import Testing
 struct ConfigurationInForceTests {
     private static let places = Places.laidOut(below: "/srv/pictures")
 
-    /// Returns a configuration with this window size, which its only recipe's name repeats, to reveal mixtures.
+    /// Returns a configuration with this window size. The name of its only recipe repeats the size, so that a mixture
+    /// of two configurations is noticed.
     private func loaded(window: Int) -> LoadedConfiguration {
         let settings = ConfigurationText(name: "test.conf", text: "[Queues]\nWindow=\(window)\n")
         let recipe = ConfigurationText(

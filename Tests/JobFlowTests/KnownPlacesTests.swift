@@ -30,8 +30,8 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Does the same work as `KnownPlaces` for one look at the place, so an earlier look has usually finished when this
-    /// method returns.
+    /// Does the same work as `KnownPlaces` does to look at the place. So if `KnownPlaces` has begun a look before, that
+    /// look has usually finished when this method returns.
     private func look(at place: String) async {
         await withCheckedContinuation { continuation in
             FileLane(threads: 1).async {

@@ -225,7 +225,7 @@ struct OriginalMovesTests {
 }
 
 extension OwnersFixture {
-    /// Creates separate owners, so that a test can query them, unlike the fixture's.
+    /// Creates owners that a test can query. The corresponding owners of the fixture can't be queried.
     func moves() -> (OriginalMoves, StuckOriginals) {
         Coordination.sync {
             let stuck = StuckOriginals(ledger)

@@ -101,7 +101,8 @@ struct BatchNewsTests {
                 ledger = try Ledger(path: path)
             }
             ledger.connect(listener)
-            // A commit may be due already. Flush now, so that it does not come before the listener is connected.
+            // The ledger connects the listener asynchronously, and a commit may be due already. Flush, so that the
+            // listener is connected before the changes below are committed.
             #expect(ledger.flush(seconds: 30))
             if isRestarted {
                 ledger.lookAtBatches()

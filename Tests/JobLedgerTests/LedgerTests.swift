@@ -165,7 +165,7 @@ struct LedgerTests {
         }
     }
 
-    /// Always awaits further changes.
+    /// A delegate that always reports that it awaits further changes.
     private final class Patient: LedgerDelegate {
         let asked = Mutex(0)
 

@@ -9,8 +9,8 @@ struct NarrowTerminalTests {
 
     init() throws { daemon = try CannedDaemon() }
 
-    /// Returns the output on a terminal of this width, after checking each line: no line is too long, and none ends in
-    /// the middle of a word of the same output on a very wide terminal.
+    /// Returns the output on a terminal of this width. Checks that no line is too long, and that no word is split: each
+    /// word without `…` must also be in the output on a very wide terminal.
     private func lines(_ words: [String], _ columns: UInt16) throws -> [String] {
         func output(_ columns: UInt16) throws -> [String] {
             let terminal = try PipectlTerminal(words, at: daemon, columns: columns)

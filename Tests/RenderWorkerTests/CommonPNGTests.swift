@@ -16,7 +16,7 @@ struct CommonPNGTests {
         }
     }
 
-    /// Returns a PNG of the pixels. Its rows all use this filter, or all filters in turn if it is nil.
+    /// Returns a PNG of the pixels. All rows use `filter`. If `filter` is nil, the rows use all filters in turn.
     private static func file(
         _ pixels: Pixels, filter: UInt8? = nil, level: Int32 = 6, part: Int = 8192
     ) throws -> PNGFile {

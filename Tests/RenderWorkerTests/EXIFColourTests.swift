@@ -2,7 +2,7 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// Tests cameras' Adobe RGB pictures, which only their EXIF marks as such.
+/// Tests Adobe RGB pictures of cameras. Only the EXIF of such a picture names its colour space.
 struct EXIFColourTests {
     private static let stored = [200, 100, 50]
     /// The sRGB values of the colour that `stored` has in Adobe RGB.

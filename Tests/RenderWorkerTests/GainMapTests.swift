@@ -121,7 +121,7 @@ struct GainMapTests {
         #expect(try size("resize scale=0.5 | save") == [800, 600, 200, 150])
         #expect(try size("resize width=320 | save") == [320, 240, 171, 128])
         #expect(try size("resize width=100 | save") == [100, 75, 100, 75])
-        // The source has no more samples than these, so the map is not enlarged.
+        // The gain map of the source has no more samples for these pictures, and the worker does not enlarge it.
         #expect(try size("resize scale=2 | save") == [3200, 2400, 400, 300])
         #expect(try size("crop width=160 height=120 | save") == [160, 120, 40, 30])
     }
@@ -137,7 +137,7 @@ struct GainMapTests {
         let bytes = try file.bytes
         let map = try HDRRendition.map(in: bytes)
         let main = bytes.dropLast(map.count)
-        // For so small a result, the map keeps all the samples that the source has.
+        // The result is so small that its gain map keeps all samples of the source's gain map.
         #expect(output.gainMap == "with gain map 100 × 60")
         func has(_ text: String, _ part: some Collection<UInt8>) -> Bool {
             String(decoding: part, as: UTF8.self).contains(text)
@@ -150,7 +150,7 @@ struct GainMapTests {
         #expect(has("hdrgm:Version=\"1.0\"", main) && has("Item:Length=\"\(map.count)\"", main))
         let announced = HDRFile.segment(0xe2, HDRFile.urn + [0, 0, 0, 0])
         #expect(main.firstRange(of: announced) != nil)
-        // If the source has only XMP, the worker writes the same numbers as other fractions.
+        // If the source has only XMP, the worker writes the same numbers as different fractions, so compare no numbers.
         let iso = try HDRFile(file).iso
         #expect(map.firstRange(of: form == .ultraHDR ? HDRFile.urn : HDRFile.segment(0xe2, HDRFile.urn + iso)) != nil)
     }

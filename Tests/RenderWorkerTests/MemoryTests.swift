@@ -151,7 +151,7 @@ struct MemoryTests {
         "The estimate holds for a picture with a gain map",
         arguments: [1, 4], ["save", "resize scale=0.5 | save", "resize scale=0.5 kernel=lanczos3 | save"])
     func gainMap(scale: Int, chain: String) throws {
-        // Enlarging the map's picture is faster than drawing it.
+        // Enlarging a small gain map is faster than drawing a large one.
         let map = try HDRFile.gains(160, 120, coloured: scale == 1).file(.jpeg, strip: true) { picture in
             try picture.then { cvips_resize($0, $1, 20 / Double(scale), 20 / Double(scale), VIPS_KERNEL_NEAREST) }
         }

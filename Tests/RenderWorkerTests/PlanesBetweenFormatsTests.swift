@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import WorkerProtocol
 
-/// Compares planes that go from a WebP or JPEG to either format with libvips' plain path. A chain that names a resize
-/// kernel always takes the plain path.
+/// Renders WebPs and JPEGs to either format without leaving planes, and compares the results with results of libvips'
+/// plain path. A chain that names a resize kernel always takes the plain path.
 struct PlanesBetweenFormatsTests {
     struct Ways: CustomTestStringConvertible {
         var from: Pixels.Format

@@ -1,7 +1,8 @@
 import Testing
 import WorkerProtocol
 
-/// Compares filters that only move pixels with libvips' plain path. In planes, such filters move the planes' samples.
+/// Tests filters that only move pixels. In planes, such filters move the planes' samples, and the results are compared
+/// with results of libvips' plain path.
 struct PlanesMovingTests {
     private static let chains = [
         "flip", "flip direction=vertical", "rotate angle=90", "rotate angle=180", "rotate angle=270",

@@ -1,7 +1,7 @@
 import Testing
 import WorkerProtocol
 
-/// Tests TIFFs that contain smaller copies of their picture. The copies are damaged here.
+/// Tests TIFFs that contain smaller copies of their picture, after damaging the copies.
 struct TIFFCopyTests {
     private static let tileWidth = 322, compression = 259, tileOffsets = 324
 

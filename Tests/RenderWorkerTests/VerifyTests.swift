@@ -6,7 +6,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// Tests results and sources whose contents are not what the worker reports.
+/// Tests that the worker checks the files of its results, and that it reads damaged and unusual sources.
 struct VerifyTests {
     @Test(
         "A result that the disk lost is noticed, in every format",

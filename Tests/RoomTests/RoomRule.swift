@@ -17,7 +17,7 @@ struct RoomRule: CustomTestStringConvertible {
         }
     }
 
-    /// This room may import only these modules.
+    /// Returns a rule: this room may import only these modules.
     static func room(_ room: String, importsOnly modules: [String]) -> RoomRule {
         RoomRule(testDescription: "\(room) imports nothing but \(modules.joined(separator: ", "))") { file in
             file.room == room ? file.imports.filter { !modules.contains($0) } : []

@@ -49,7 +49,7 @@ trap 'exit 143' TERM
 
 # --- Control groups: our own child group in each hierarchy ----------------------------------------------------------------------------
 
-# Read the list before the first group is created, because that changes the list.
+# Read the list before the first group is created, because creating a group changes the list.
 memberships=$(cat /proc/self/cgroup)
 old=()
 unified=

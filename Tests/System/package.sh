@@ -99,7 +99,7 @@ figures_are_served_at_a_port_and_to_the_group_by_processes_that_see_nothing() {
     curl -sf --noproxy '*' -H "Authorization: Bearer $token" -d '{}' $place | grep '"cursor"'
     as check-member pipectl gallery token revoke program
     if curl -sf --noproxy '*' -H "Authorization: Bearer $token" -d '{}' $place; then return 1; fi
-    # One of several daemons has a page and figures of its own.
+    # Another instance of the daemon has its own page, metrics and tokens.
     sed "s|/var/lib/pipelined|&@web|" /usr/lib/tmpfiles.d/pipelined.conf > /etc/tmpfiles.d/pipelined@web.conf
     systemd-tmpfiles --create
     systemctl start pipelined@web.service pipelined-gallery@web.socket pipelined-metrics@web.socket

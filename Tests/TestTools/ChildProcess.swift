@@ -33,7 +33,8 @@ public final class ChildProcess: Sendable {
         let input = try Descriptor.open(input, O_RDONLY)
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
         let (readingErrors, writingErrors) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        // The child inherits no other descriptor: it would keep a file that another test is writing open for writing.
+        // The child inherits no other descriptor. An inherited one could keep a file open for writing after another
+        // test has closed it.
         let streams = [input, output ?? writing, writingErrors] + passed
         identifier = try withExtendedLifetime(streams) {
             try ChildProgram.start(

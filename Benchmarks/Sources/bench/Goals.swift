@@ -96,7 +96,7 @@ enum Goals {
             Goal(text: "from start to READY", limit: .atMost(150), unit: "ms", reached: single.idle?.ready),
         ]
     }
-    /// Returns goals for the similarity to the results of libvips' plain path.
+    /// Returns goals for the similarity of pipelined's results to the results of libvips' plain path.
     private static func likeness(of picture: String, _ likeness: Likeness?) -> [Goal] {
         func goal(_ text: String, _ least: Double, _ reached: Figure?) -> Goal {
             Goal(text: text, limit: .atLeast(least), unit: "dB", reached: reached)

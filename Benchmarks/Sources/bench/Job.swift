@@ -71,7 +71,7 @@ struct Job {
 extension Job {
     static let halfNoir = Job(
         "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, filter: "noir")], 60, 8)
-    /// A burst of pictures, as from a memory card. Only the time counts.
+    /// A burst of pictures, as from a memory card. Its only goal is the elapsed time.
     static let burst = Job(
         "burst", "24 pictures at once, half size, noir: JPEG, 12 megapixels", .jpeg12,
         [Output(size: .half, filter: "noir")], 24, 8)

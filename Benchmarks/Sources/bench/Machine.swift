@@ -1,6 +1,6 @@
 import Foundation
 
-/// The machine and the software of the measurements.
+/// The hardware and software used for the measurements.
 struct Machine {
     var lines: [String]
 

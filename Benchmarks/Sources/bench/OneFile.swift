@@ -4,10 +4,11 @@ import Glibc
 /// Milliseconds from one file's rename into the inbox to its result's rename into the outbox, on an idle machine.
 struct OneFile {
     var published: Figure?
-    /// The time of the render, from handing the picture to a worker until its result is written, as `pipectl show`
-    /// reports it.
+    /// The render time, from handing the picture to a worker until the result is written, as reported by
+    /// `pipectl show`.
     var render: Figure?
-    /// The time of the fsyncs in between. This process measures it by repeating them on the same file system.
+    /// The total time of the daemon's fsyncs between the two renames. This process measures it by repeating the fsyncs
+    /// on the same file system.
     var syncs: Figure?
     /// The floor's time for the same picture.
     var floor: Figure?
@@ -69,9 +70,9 @@ struct OneFile {
         return ended.timeIntervalSince(begun) * 1000
     }
 
-    /// Repeats the daemon's fsyncs, and returns their time: the claim's folder, the ledger with the job's row, the
-    /// result, the result's folder, and the ledger with the intent. The fsync that records `running` is left out,
-    /// because it is concurrent with the render.
+    /// Repeats the daemon's fsyncs, and returns their total time. The daemon syncs the claim's folder, the ledger with
+    /// the job's row, the result, the result's folder, and the ledger with the intent. The fsync that records `running`
+    /// is left out, because it is concurrent with the render.
     private static func syncs(in root: String, like result: String) throws -> Double {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: result))
         let (log, file, claimed) = ("\(root)/sync.log", "\(root)/sync.jpg", "\(root)/claimed")

@@ -21,7 +21,7 @@ final class PeerContender: Contender {
     static func floor(_ task: String) -> PeerContender { PeerContender("floor") { setup, _ in [setup.floor, task] } }
 
     func begin(_ job: Job, in folder: String, _ setup: Setup) throws {
-        // pipelined must queue many small files. Here, fewer of them give the same figures.
+        // The job of small files is large so that pipelined must queue them. Fewer files give a peer the same figures.
         (self.folder, count) = (folder, min(job.count, 2000))
         let files = job.pictures.files(count, in: setup.pictures)
         for number in 0..<Setup.processors {

@@ -1,7 +1,8 @@
 import Foundation
 
 /// The supervisor's cost for each job. First, small pictures pass through the whole graph. Then `count` files are
-/// queued, listed and cancelled, and some are retried; then as many URLs. Each part has its own daemon.
+/// queued, listed and cancelled, and some are retried. The same is then done with as many URLs. Each part has its own
+/// daemon.
 struct Queue {
     var setup: Setup
     var count: Int

@@ -11,8 +11,8 @@ struct Waiting {
 
     var kind: Kind
     var count: Int
-    /// Memory in megabytes, before the jobs and at the highest. `peak` is the higher peak of two daemons: the daemon
-    /// that took in the jobs, and the daemon that was restarted with them.
+    /// Memory in megabytes. `idle` is the memory before the first job. `peak` is the higher peak of two daemons: the
+    /// daemon that took in the jobs, and the daemon that was restarted with them.
     var idle = 0.0
     var peak = 0.0
     /// Microseconds per job.

@@ -66,8 +66,8 @@ craw_preview craw_preview_at(craw_file *file, int index);
 /* The bytes belong to `file`, and stay valid until another preview is read. */
 int craw_read_preview(craw_file *file, int index, const void **bytes, size_t *length, bool *is_jpeg);
 
-/* Develops a file that has just been opened. Stores in *data_errors how many errors in the data the decoder has
- * ignored. */
+/* Develops a file that has just been opened. The decoder ignores errors in the data; their number is stored in
+ * *data_errors. */
 int craw_develop(craw_file *file, const craw_settings *settings, int *data_errors);
 void craw_developed(craw_file *file, int *width, int *height, int *bands, int *bits);
 int craw_copy_pixels(craw_file *file, void *pixels, int stride);

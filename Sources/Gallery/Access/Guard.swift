@@ -54,8 +54,8 @@ struct Guard: Sendable {
                 + "token make NAME --role \(role.rawValue)` makes another")
     }
 
-    /// Whether our own page sent the request, the user opened its URL or followed a link to it, or the client is not a
-    /// browser. Only browsers send the headers that are checked here.
+    /// Whether the request comes from our own page, from a link or a URL that the user has opened, or from a program.
+    /// Only browsers send the headers that are checked here.
     private func isFromHere(_ request: HTTPRequest, _ host: String) -> Bool {
         if let site = request.values("sec-fetch-site").first {
             // Other sites may link to our page, so a navigation that only reads is allowed.

@@ -4,7 +4,8 @@ enum Role: String, Codable, CaseIterable, Comparable, Sendable {
     case look
     /// Also add pictures, and try chains on them.
     case add
-    /// Also cancel, retry, redo, undo, pause, limit, and make and remove recipes, as a person on the page may.
+    /// Also cancel, retry, redo and undo jobs, pause and limit queues, and make and remove recipes, as a person on the
+    /// page may.
     case steer
 
     static func < (one: Role, other: Role) -> Bool { one.rank < other.rank }

@@ -1,4 +1,4 @@
-/// Texts that nobody can guess.
+/// Unguessable random strings.
 enum Secret {
     /// A random text of 128 bits from the kernel.
     static func make() -> String {

@@ -5,14 +5,14 @@ import SystemCalls
 struct StateFile: Sendable {
     let path: String
 
-    /// Places the file in the state folder that systemd has made for the gallery, or without such a folder beside the
-    /// control socket.
+    /// Places the file in the state folder that systemd has made for the gallery. If there is no such folder, places
+    /// the file beside the control socket.
     init(_ name: String, beside control: String) {
         let own = getenv("STATE_DIRECTORY").map { String(cString: $0) }
         path = FileSystem.join(own ?? FileSystem.folder(of: control), name)
     }
 
-    /// Returns nothing if the file is missing.
+    /// Returns the file's content; empty if the file is missing.
     func read() throws(SystemError) -> [UInt8] {
         guard FileSystem.mayExist(path) else { return [] }
         return try FileSystem.read(

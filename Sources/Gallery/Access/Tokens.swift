@@ -22,7 +22,8 @@ final class Tokens: Sendable {
 
     private static let most = 256
     private let file: StateFile
-    /// Why the file could not be read. The file is not overwritten, because it may still contain the tokens.
+    /// Why the file could not be read; nil if it was read. An unreadable file is not overwritten, because it may still
+    /// contain the tokens.
     private let problem: String?
     private let tokens: Mutex<[Token]>
 

@@ -3,8 +3,8 @@ import Glibc
 
 /// Reads a request's headers and query from libmicrohttpd.
 enum HTTPHeaders {
-    /// The headers, and whether their lines are plain. In plain lines, the headers follow the request line (from
-    /// `method` to `version`) directly, and each header is exactly one line that ends with CRLF.
+    /// The headers, and whether their lines are plain. Lines are plain if the first header directly follows the request
+    /// line, from `method` to `version`, and each header is exactly one line that ends with CRLF.
     static func all(
         of connection: OpaquePointer, from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>
     ) -> (headers: [HTTPRequest.Header], hasPlainLines: Bool) {

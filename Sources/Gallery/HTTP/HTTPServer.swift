@@ -28,6 +28,8 @@ actor HTTPServer: QueueActor {
     /// For each client, when it connected or its latest request finished; nil while a request is in progress.
     private var clients: [UInt: DispatchTime?] = [:]
     private var isLooking = false
+    /// Number of connections that `linger` reads.
+    private var lingering = 0
 
     /// Interval of the checks for slow clients. The checks stop while no client can be slow.
     private static let interval = DispatchTimeInterval.seconds(1)
@@ -55,7 +57,7 @@ actor HTTPServer: QueueActor {
                     let id = UInt(bitPattern: known)
                     let piece = Array(UnsafeRawBufferPointer(start: part, count: length.pointee))
                     if piece.isEmpty { return server.assumeIsolated { $0.goOn(id) } ? cmicrohttpd_yes : cmicrohttpd_no }
-                    // libmicrohttpd offers the remaining bytes again later.
+                    // If the server does not take the piece now, libmicrohttpd offers it again later.
                     if server.assumeIsolated({ $0.take(piece, of: id) }) { length.pointee = 0 }
                     return cmicrohttpd_yes
                 }
@@ -121,8 +123,8 @@ actor HTTPServer: QueueActor {
 
     // MARK: - Requests
 
-    /// Handles a request whose headers have arrived. Returns false to close the connection. If the server answers
-    /// before it has read the body, it closes the connection after the answer.
+    /// Handles a request whose headers have arrived. `isGood` is false if the connection must be closed. If the server
+    /// answers before it has read the body, it closes the connection after the answer.
     private func take(_ request: HTTPRequest, on connection: OpaquePointer?) -> (id: UInt, isGood: Bool) {
         last += 1
         clients.updateValue(nil, forKey: UInt(bitPattern: connection))
@@ -183,8 +185,8 @@ actor HTTPServer: QueueActor {
         case .opening, .waiting, .sending: break
         case .abandoned: return false
         case .coming:
-            // After a suspension to open the file for the body, libmicrohttpd makes this call before any body has
-            // arrived.
+            // If the connection was suspended until a file for the body was open, libmicrohttpd makes this call before
+            // it reads the body.
             guard exchange.isWhole else { return true }
             exchange.state = .waiting
             MHD_suspend_connection(exchange.connection)
@@ -241,6 +243,31 @@ actor HTTPServer: QueueActor {
         exchange.end?.cancel()
         if case .sending(let stream) = exchange.state { stream.end() }
         exchange.abandoned?()
+        if !exchange.isWhole { linger(on: cmicrohttpd_socket(exchange.connection)) }
+    }
+
+    /// How long the server reads the rest of a request that it has answered.
+    private static let patience = DispatchTimeInterval.seconds(5)
+
+    /// Discards the rest of a body whose request was answered early, until the client disconnects. libmicrohttpd closes the
+    /// connection after such an answer; the kernel would then reset it, and a client that is still sending could lose the
+    /// answer.
+    private func linger(on socket: Int32) {
+        let own = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+        guard own >= 0 else { return }
+        let rest = Descriptor(owning: own)
+        guard lingering < limits.clients else { return }
+        lingering += 1
+        let source = ReadySource(rest, queue: queue)
+        source.activate {
+            var bytes = [UInt8](repeating: 0, count: 1 << 18)
+            let count = recv(rest.number, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { source.cancel() }
+        }
+        after(Self.patience) { server in
+            source.cancel()
+            server.lingering -= 1
+        }
     }
 
     // MARK: - Slow clients

@@ -33,7 +33,7 @@ struct HTTPCall: Sendable {
     let server: HTTPServer
     let id: UInt
 
-    /// Only the first answer counts.
+    /// Sends the answer. Only the first answer to a request counts.
     func answer(_ answer: HTTPAnswer) { server.async { $0.answer(id, answer) } }
 
     /// Calls `body` if the client disconnects before it has received the whole answer. Starts to watch the client's

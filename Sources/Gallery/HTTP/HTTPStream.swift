@@ -7,7 +7,7 @@ final class HTTPStream: Sendable {
         /// Unsent pieces. Arrays share their memory, so a piece that is written to several streams exists once.
         var waiting: [[UInt8]] = []
         var bytes = 0
-        /// Bytes of the first piece that have been sent.
+        /// The number of bytes of the first piece that have already been sent.
         var sent = 0
         var isOver = false
         var wake: (@Sendable () -> Void)?

@@ -25,8 +25,8 @@ struct MonitorSite: HTTPSite {
         }
     }
 
-    /// The daemon counts as healthy even if it reports problems, because a restart would not solve them. Their texts
-    /// contain paths, and anyone may read this page.
+    /// The daemon counts as healthy even if it reports problems, because a restart would not solve them. The page shows
+    /// only the number of problems: their texts contain paths, and anyone may read the page.
     private static func health(_ status: Control.Overview) -> HTTPAnswer {
         guard !status.stopping else { return .failure(.away("the daemon is stopping")) }
         let count = status.problems.count
@@ -36,7 +36,7 @@ struct MonitorSite: HTTPSite {
 }
 
 extension Result where Failure == NoAnswer {
-    /// Makes the page from a reply. Without a reply, makes a page that shows the reason.
+    /// Makes the page from the daemon's reply. If there is no reply, makes an error page that shows the reason.
     fileprivate func page<Reply>(_ make: (Reply) -> HTTPAnswer) -> HTTPAnswer
     where Success == ControlCalls.Answered<Reply> {
         switch self {

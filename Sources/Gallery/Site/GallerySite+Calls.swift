@@ -9,8 +9,8 @@ extension GallerySite {
         let role: Role
     }
 
-    /// The calls that the page and programs may make, keyed by name, with the roles that they need. They read, add and
-    /// control jobs, and change the recipes that `SaveRecipe` made. `tooMuch` refuses parameters that go further.
+    /// The calls that the page and programs may make, keyed by name, with the roles that they need. These calls read,
+    /// add and control jobs, and change recipes that `SaveRecipe` made. `tooMuch` refuses calls that would do more.
     private static let methods: [String: Method] = {
         let calls: [(Role, [any ControlCall.Type])] = [
             (
@@ -69,8 +69,8 @@ extension GallerySite {
         client.whenAbandoned { ticket.withdraw() }
     }
 
-    /// Why the gallery does not forward the call, if its parameters save a setting, choose a folder to write to, or let a
-    /// program ask which files exist on the daemon's machine.
+    /// Why the gallery refuses the call; nil if it forwards the call. It refuses parameters that save a setting, choose
+    /// a folder to write to, or let a program ask which files exist on the daemon's machine.
     private func tooMuch(_ call: any ControlCall, _ request: HTTPRequest) -> String? {
         switch call {
         case let call as Call.Undo where call.to != nil:

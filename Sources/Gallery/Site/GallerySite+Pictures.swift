@@ -30,7 +30,7 @@ extension GallerySite {
         open(Call.Open(id: id, result: result), client) { name, file in render(name, file, wish, client) }
     }
 
-    /// Renders the page's own sample.
+    /// Renders the page's own sample with a chain or recipe.
     func tryOnSample(_ request: HTTPRequest, _ client: HTTPCall) {
         guard let wish = trial(request, client) else { return }
         guard let file = try? Descriptor.memory(PageFile.sample) else {
@@ -97,7 +97,7 @@ private struct RecipeChoice: Decodable {
 }
 
 extension HTTPCall {
-    /// Calls `use` with the picture's name and file. Without a picture, answers the client with the reason.
+    /// Calls `use` with the picture's name and file. If there is no picture, sends the client the reason.
     fileprivate func take(_ answer: PreviewDesk.Answer, _ use: (String, Descriptor) -> Void) {
         switch answer {
         case .success(let answered):

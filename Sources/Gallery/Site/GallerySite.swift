@@ -78,8 +78,8 @@ struct GallerySite: HTTPSite {
         return .body(most: limits.body, checked(role, handler))
     }
 
-    /// Checks token and role when the whole body has arrived, because the token may have been revoked meanwhile, and
-    /// because a proxy may lose an answer that arrives before the proxy has forwarded the whole body.
+    /// Makes a handler that checks token and role first. The check waits for the whole body, because the token may be
+    /// revoked meanwhile, and a proxy may lose an answer that arrives before the proxy has forwarded the whole body.
     private func checked(_ role: Role, _ handler: @escaping HTTPRoute.Handler) -> HTTPRoute.Handler {
         { request, client in
             if let refusal = guardian.lock(request) ?? guardian.refusal(request, without: role) {

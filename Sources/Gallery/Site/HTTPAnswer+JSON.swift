@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// An error, as programs and the page read it.
+/// An error in the form that programs and the page's scripts read.
 private struct Complaint: Encodable {
     var error: String
     var message: String
@@ -15,7 +15,7 @@ extension HTTPAnswer {
         return HTTPAnswer(status: 200, type: jsonType, body: .bytes(bytes))
     }
 
-    /// Answers with an error that the gallery itself reports, not the daemon.
+    /// An error response from the gallery itself rather than from the daemon.
     static func failure(_ status: Int, _ message: String) -> HTTPAnswer {
         failure(status, .other(name: "org.pipelined.Gallery.Refused", message: message), message)
     }

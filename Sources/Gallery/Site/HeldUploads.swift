@@ -14,7 +14,7 @@ final class HeldUploads: Sendable {
     private static let life = Duration.seconds(10 * 60)
     private let uploads = Mutex<[Upload]>([])
 
-    /// Keeps the file, and returns the name with which it can be fetched; nil if the maximum is reached.
+    /// Keeps the file, and returns the name that `take` expects; nil if the maximum is reached.
     func keep(_ file: Descriptor) -> String? {
         let upload = Upload(name: Secret.make(), file: file, ends: .now + Self.life)
         return uploads.withLock { all in

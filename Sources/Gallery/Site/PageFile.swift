@@ -15,7 +15,7 @@ struct PageFile {
         return all
     }()
 
-    /// The picture on which chains are tried if the daemon has none.
+    /// The picture on which chains are tried if the daemon has no picture.
     static let sample = PackageResources.sample_webp
 
     private static let styles: [String: [UInt8]] = [

@@ -1,8 +1,8 @@
 import PipelineControl
 
 extension PlainPage {
-    /// The lines about the fleet: this node, its server, and a table row for each node. The status already shows the
-    /// fleet's problem.
+    /// The lines about the fleet: this node, its server, and a table row for each node. The fleet's problem is left
+    /// out, because the page's status already shows it.
     static func fleet(_ fleet: Control.Fleet) -> [String] {
         let place = fleet.server.map { " at \(escaped($0))" } ?? ", <strong>not connected</strong>"
         let own = (fleet.name, line(fleet.name, fleet.taken, of: fleet.places, fleet.lent, "this node"))

@@ -59,7 +59,7 @@ extension Owners {
     }
 
     /// Returns a sentence that names the first host whose downloads PerHost= holds back, with the number of other such
-    /// hosts; nil if there are none.
+    /// hosts; nil if it holds back no downloads.
     private func heldDownloads(in queue: GatedQueue) -> String? {
         guard case let hosts = queue.heldGroups, let first = hosts.first else { return nil }
         let others = hosts.count > 1 ? " and \((hosts.count - 1).counted("other host"))" : ""
@@ -197,7 +197,7 @@ extension Owners {
 }
 
 extension InboxReport {
-    /// A description of the files that can't be claimed; nil if there are none.
+    /// Names a file that can't be claimed, with the number of other such files; nil if all files can be claimed.
     fileprivate var stuckProblem: String? {
         guard let (path, reason) = stuckFile else { return nil }
         let others = stuck.count - 1

@@ -27,7 +27,7 @@ package final class OwnRecipes {
         (self.configuration, self.reloads) = (configuration, reloads)
     }
 
-    /// Saves the recipe. Calls `done` with the problems that prevented the change; if there are none, the recipe is in
+    /// Saves the recipe. Calls `done` with the problems that prevented the change; without problems, the recipe is in
     /// force.
     func save(_ recipe: OwnRecipe, _ done: @escaping Done) {
         do throws(Refusal) { change(recipe.name, to: try recipe.text(), done) } catch {

@@ -10,7 +10,8 @@ package struct JobPicture: Sendable {
     package var name: String
     package var file: Descriptor
     package var identity: FileStatus.Identity
-    /// The worker's description of a result that it made.
+    /// The worker's description of the picture if the picture is a result. Nil for an original, and for a result
+    /// without a recorded description.
     package var made: JobStory.Picture?
 
     /// Maximum size of a result that clients get in place of a preview.

@@ -4,7 +4,7 @@ import SystemCalls
 /// The folders of results in an outbox. The daemon creates such a folder for its first result, and removes it with the
 /// last.
 enum OutboxFolders {
-    /// Renames a file into such a folder. Creates the folder again if it became empty and was removed after the
+    /// Renames a file into a folder of results. Creates the folder again if it became empty and was removed after the
     /// result's name was chosen.
     static func rename(_ from: String, _ to: String, replacing: Bool = false) throws(SystemError) {
         for attempt in 0... {
@@ -25,8 +25,8 @@ enum OutboxFolders {
         }
     }
 
-    /// Makes durable the renames that moved these results out of the outbox or back into it. Syncs both folders of each
-    /// rename, because a rename is certain to be durable only once its target folder is synced.
+    /// Makes durable the renames that moved these results out of the outbox or back into it. A rename is certain to be
+    /// durable only once its target folder is synced. That may be either folder of a step, so both are synced.
     static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
         var folders: Set<String> = []
         for place in steps.flatMap({ [$0.target, $0.staging] }) {

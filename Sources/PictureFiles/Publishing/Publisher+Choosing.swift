@@ -80,7 +80,7 @@ extension Publisher {
         return staged.map { name.path($0, of: staged, number: $0.isCounted ? 0 : number, counter: counter) }
     }
 
-    /// Returns 1 if it is free, otherwise a free number whose predecessor is taken. Doubling and bisection find the end
+    /// Returns 1 if 1 is free, otherwise a free number whose predecessor is taken. Doubling and bisection find the end
     /// of a long series of taken numbers in a few steps.
     private static func firstNumber(_ isFree: (Int) throws -> Bool) rethrows -> Int {
         var (taken, free) = (0, 1)

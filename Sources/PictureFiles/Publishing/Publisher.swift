@@ -66,14 +66,16 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Renames the files, as the last of the three steps. If somebody else has taken a name meanwhile, chooses another
-    /// name, and records it with `rerecord` before using it. If a rename fails, the earlier renames are reverted.
+    /// Renames the files. By then, the files are durable and the intent is recorded. If somebody else has taken a name
+    /// meanwhile, chooses another name, and records it with `rerecord` before using it. If a rename fails, the earlier
+    /// renames are reverted.
     package func publish(_ publication: Publication, rerecord: Record) throws -> Outcome {
         defer { release(publication) }
         var intent = publication.intent
         var outcome = Outcome()
         do {
-            // The steps that follow the new results withdraw earlier results without a successor.
+            // The first steps publish the new results. Any further steps withdraw earlier results that have no
+            // successor.
             for index in intent.steps.indices {
                 let isPublished = try Self.rename(index, of: &intent, rerecord)
                 // A result that `skip` leaves out stays in staging until the job's end is recorded, so that a recovery

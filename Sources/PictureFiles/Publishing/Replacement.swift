@@ -3,8 +3,8 @@ import JobModel
 import SystemCalls
 
 extension PublishIntent.Step {
-    /// The path of the earlier result during an exchange that takes several renames. Only the daemon writes to that
-    /// folder.
+    /// The path of the earlier result during an exchange that takes several renames. The path is in the staging folder,
+    /// to which only the daemon writes.
     var aside: String { "\(staging)\(PublishIntent.aside)" }
 }
 

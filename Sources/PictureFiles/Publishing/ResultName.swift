@@ -103,7 +103,7 @@ package struct ResultName {
 
 extension ImageHandle.Staged {
     fileprivate var format: String? { result?.format ?? picture.format }
-    /// If the format is not known yet, its field in the template stands for the suffix.
+    /// The file suffix of the result. While the format is unknown, the text `{format}` takes its place.
     fileprivate var suffix: String { format.map(RenderedOutput.suffix) ?? NameField.format.example }
     /// Whether the name is already certain: the result exists, or the name needs no fact that only the worker can
     /// provide.

@@ -13,8 +13,8 @@ struct BackupError: Error, CustomStringConvertible {
     init(_ name: String, _ description: String) { (self.name, self.description) = (name, description) }
 }
 
-/// A backup's folder. It contains each file at the file's full path, and a note that says whether the backup is
-/// complete.
+/// A backup's folder. The copy of `/srv/a.jpg` is at `srv/a.jpg` below this folder. A note in the folder says whether
+/// the backup is complete.
 struct BackupFolder {
     /// The content of `pipelined-backup.json`.
     struct Note: Codable {

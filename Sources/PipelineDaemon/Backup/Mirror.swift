@@ -82,9 +82,9 @@ final class Mirror {
         }
     }
 
-    /// Sorts files before folders, and the folder of staging files before everything else, because staging files move
-    /// into the outbox around it. The folder of claimed originals is last, because originals move into it from the
-    /// inbox around it.
+    /// Sorts files before folders. In an outbox, the folder of staging files comes before everything else, because
+    /// staging files move from there into the outbox. In an inbox, the folder of claimed originals comes last, because
+    /// originals move there from the inbox.
     private func sorted(
         _ names: [String], in folder: Descriptor, _ path: String
     ) throws -> [(name: String, status: FileStatus)] {

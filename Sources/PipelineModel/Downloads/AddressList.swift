@@ -34,7 +34,7 @@ public struct AddressList: Sendable, Hashable {
         let noText = Refusal("is not text", advice: "write one URL a line, in UTF-8 or UTF-16")
         guard !text.utf8.contains(0) else { throw noText }
         try self.init(text, kind, most: most)
-        // Some binary files have no NUL.
+        // Recognises a binary file without a NUL: it contains no valid entry, and invalid UTF-8.
         guard wrong < entries.count || !text.unicodeScalars.contains("\u{fffd}") else { throw noText }
     }
 
@@ -70,12 +70,12 @@ public struct AddressList: Sendable, Hashable {
         lines.first { !$0.withoutBlanks.isEmpty && $0.withoutBlanks.first != "#" }.map(ListTable.isHeader) ?? false
     }
 
-    /// The recipes that rows name.
+    /// The recipes that are named in the list's rows.
     public var recipes: Set<String> {
         Set(entries.lazy.compactMap { if case .row(_, let row) = $0 { row.recipe } else { nil } })
     }
 
-    /// Refuses the rows that name one of these recipes. `reasons` gives the reason for each recipe.
+    /// Refuses each row whose recipe is a key in `reasons`, for the reason given there.
     public mutating func refuse(recipes reasons: [String: String]) {
         guard !reasons.isEmpty else { return }
         for (place, entry) in entries.enumerated() {

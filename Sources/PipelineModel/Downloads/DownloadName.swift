@@ -21,8 +21,8 @@ public enum DownloadName {
         return name
     }
 
-    /// The name that the user has given, or else `said`. A given name without a picture suffix gets the picture suffix
-    /// of `said`.
+    /// The name that the user has given, or else the download's name, `said`. If only `said` has a picture's suffix,
+    /// the given name gets that suffix.
     public static func given(_ name: String?, else said: String) -> String {
         guard let name else { return said }
         let suffix = NameFacts.split(said).suffix

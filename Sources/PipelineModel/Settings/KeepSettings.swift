@@ -5,8 +5,8 @@ public struct KeepSettings: Sendable, Hashable {
     public var failed = KeepRule()
     public var cancelled = KeepRule()
     public var results = KeepRule()
-    /// If the clock is ahead of the latest trusted time by more than this, the daemon removes no files because of their
-    /// age.
+    /// The maximum time by which the clock may be ahead of the latest trusted time. Beyond that, the daemon does not
+    /// trust the clock, and does not remove files by age.
     public var clockLeap = Duration.seconds(31 * 86_400)
     /// Limit for the total size of all previews, in bytes.
     public var previews: Int64 = 256 << 20

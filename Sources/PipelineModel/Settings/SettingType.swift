@@ -75,7 +75,7 @@ extension SettingType<QueueLimit> {
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
-    /// One raw value of an enumeration.
+    /// A single value of an enumeration, written as its raw value.
     static var word: Self {
         Self(values: Value.allCases.map(\.rawValue).alternatives) { text, _ throws(Refusal) in
             guard let value = Value(rawValue: text) else {
@@ -89,7 +89,7 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension SettingType {
-    /// Any number of raw values of an enumeration, separated by spaces.
+    /// Any number of values of an enumeration, written as raw values with spaces between them.
     static func some<Word>() -> Self
     where Value == Set<Word>, Word: RawRepresentable<String> & CaseIterable & Sendable {
         let all = Word.allCases.map(\.rawValue)

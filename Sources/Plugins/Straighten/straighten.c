@@ -52,8 +52,8 @@ static inline void place(const Turn *turn, VipsImage *in, int x, int y, float *l
     *top = turn->across * below - turn->down * right + (float)(in->Ysize - 1) / 2;
 }
 
-/* Returns the pixels of an area of the input, with colours weighted by alpha. Repeats the pixels at the picture's edge
- * beyond it. */
+/* Returns the pixels of an area of the input, with colours weighted by alpha. Beyond the picture, the pixels at its
+ * edge are repeated. */
 PIPELINE_VECTORS
 static PipelineQuad *pixels(VipsRegion *from, const VipsRect *area) {
     VipsImage *in = from->im;

@@ -2,8 +2,8 @@ import Glibc
 import WorkerConfinement
 import WorkerProtocol
 
-/// The system calls that a render worker needs. The list was measured by reading and writing every format, with intact
-/// and damaged files.
+/// The system calls that a render worker needs. They were found by reading and writing every format, with intact and
+/// damaged files.
 extension Walls {
     /// A render worker may use its descriptors and the folders that filters may read, but no other path and no network.
     static func render(readable: [String]) -> Walls {
@@ -36,9 +36,9 @@ extension Walls {
 }
 
 extension CallRule {
-    /// Pages may become executable only where libvips generates vector code at run time, with orc. Without that code a
-    /// resize costs 1.7 times as much, a blur 3 times, and orc aborts if the call is refused. Newer versions of libvips
-    /// may have vector code built in (Highway).
+    /// Pages may become executable only where libvips generates vector code at run time, with orc. Without that code, a
+    /// resize costs 1.7 times as much, and a blur 3 times as much. If the system call is refused, orc aborts. Newer
+    /// versions of libvips may have vector code built in (Highway) instead.
     fileprivate static var ofMemory: [CallRule] {
         let calls = ["mmap", "mprotect"]
         guard dlsym(nil, "orc_init") == nil else { return calls.map { CallRule($0) } }
@@ -55,7 +55,7 @@ extension CallRule {
         ] + ["getcwd", "getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
 
     /// If its cache is older than the fonts, fontconfig tries to write a new one. It also works without a new cache, so
-    /// these calls only fail.
+    /// these calls fail without killing the worker.
     fileprivate static let ofFontconfig =
         [
             CallRule("access", .bits(1, mask: W_OK, W_OK)), CallRule("faccessat", .bits(2, mask: W_OK, W_OK)),

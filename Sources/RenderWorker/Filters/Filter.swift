@@ -20,8 +20,8 @@ struct Filter {
 
     var code: UnsafeRawPointer? { PluginLayout.code(of: filter) }
 
-    /// Applies the filter to a picture. `save` is the last stage of the chain. It carries the caption and credit of the
-    /// list that named the picture.
+    /// Applies the filter to a picture. `save` is the last stage of the chain, and carries the caption and credit that
+    /// a list gave to the picture.
     func apply(
         _ stage: Stage, to picture: Picture, before save: Stage? = nil, maxPixels: Int64 = .max
     ) throws -> Picture {

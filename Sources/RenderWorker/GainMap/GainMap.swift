@@ -6,8 +6,8 @@ struct GainMap {
     enum Form: Equatable {
         /// Adobe's XMP, as in Ultra HDR.
         case xmp(GainMapNumbers)
-        /// ISO 21496-1: the numbers, and their binary form if the numbers are unchanged. The file may contain Adobe's
-        /// XMP as well.
+        /// ISO 21496-1: the numbers and, if they are still as the file has them, their binary form from the file. The
+        /// file may contain Adobe's XMP as well.
         case iso(GainMapNumbers, [UInt8]?)
         /// Apple's own form, with its properties in the map's XMP. If that XMP does not contain the headroom, the maker
         /// notes of the main picture do.

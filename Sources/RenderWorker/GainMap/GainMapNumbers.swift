@@ -128,7 +128,7 @@ extension GainMapNumbers {
 /// The binary form of ISO 21496-1.
 extension GainMapNumbers {
     static let urn = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
-    /// The version alone, which announces a gain map in the picture's own markers.
+    /// The version field alone. In the markers of the main picture, it announces a gain map.
     static let version: [UInt8] = [0, 0, 0, 0]
 
     private static let (multichannel, baseColours, backward, commonDenominator): (UInt8, UInt8, UInt8, UInt8) =

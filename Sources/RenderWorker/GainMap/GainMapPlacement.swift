@@ -6,7 +6,7 @@ struct GainMapPlacement {
     /// The size of the result.
     private(set) var width: Int
     private(set) var height: Int
-    /// The part of the stored picture, in fractions of its sides.
+    /// The part of the stored picture that the result shows, in fractions of the picture's sides.
     private(set) var part = Plane.Region(left: 0, top: 0, width: 1, height: 1)
     /// How the part is turned.
     private(set) var turn: Turn
@@ -91,7 +91,7 @@ struct GainMapPlacement {
         var isFramed: Bool { placedWidth != width || placedHeight != height }
     }
 
-    /// A small result's map has at least this many samples a side, if the source has them.
+    /// Minimum samples per side of a small result's map, if the source's map has that many.
     private static let leastSide = 128.0
 
     /// The size of the result's map. It has as many samples per pixel as the map of the stored picture. A small

@@ -74,7 +74,8 @@ final class GainMaps {
         }
     }
 
-    /// Memory to decode the map, and for the map and the file of the largest result, in bytes.
+    /// Bytes needed to decode the source's map, and to make the map and the file of one result: the result that needs
+    /// most.
     var memory: Int {
         guard case .found(let map) = finding, !placements.isEmpty else { return 0 }
         let results = placements.map { placement in
@@ -98,7 +99,7 @@ final class GainMaps {
         placement.size(ofMap: (map.width, map.height), of: stored)
     }
 
-    /// The largest factor by which the decoder may shrink the map for all results.
+    /// The largest factor by which the decoder can shrink the map and still provide enough samples for every result.
     private var shrink: Int {
         guard case .found(let map) = finding else { return 1 }
         return [8, 4, 2].first { shrink in
@@ -152,7 +153,7 @@ final class GainMaps {
     ) -> Planes? {
         let (width, height) =
             placement.turn.isTurned ? (size.placedHeight, size.placedWidth) : (size.placedWidth, size.placedHeight)
-        // A decoder that shrinks rounds up, so the last sample may be partial.
+        // When a decoder shrinks a picture, it rounds the size up, so the last sample may be partial.
         let (across, down) = (Double(map.width) / Double(shrink), Double(map.height) / Double(shrink))
         func resized(_ plane: Plane, _ shared: Planes.Subsampling) -> Plane? {
             let (x, y) = (across / Double(shared.across), down / Double(shared.down))

@@ -10,7 +10,7 @@ struct MultiPictureIndex {
     /// Limit on pictures, far above their number in a real file.
     private static let most = 32
 
-    /// Reads the content of a marker, without its prefix. Nil when it is no index.
+    /// Reads the content of a marker, without the marker's prefix. Nil if the content is not an index.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard let directory = TIFFDirectory(in: bytes),
             let list = directory.value(Self.listTag, most: Self.most * Self.entrySize)

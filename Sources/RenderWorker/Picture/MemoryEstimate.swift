@@ -1,9 +1,9 @@
 import CVips
 import PipelineModel
 
-/// Estimates the bytes that rendering an output needs: the measured memory of libvips' streaming, plus the memory of
-/// decoders, rotations and encoders that hold a whole picture. `MemoryTests` compares the estimate with a worker's real
-/// peak.
+/// Estimates the memory needed to render an output, in bytes: the measured memory of libvips' streaming, plus the
+/// memory of decoders, rotations and encoders that hold a whole picture. `MemoryTests` compares the estimate with a
+/// worker's real peak.
 struct MemoryEstimate {
     let picture: Picture
     let source: SourceFile
@@ -44,8 +44,8 @@ struct MemoryEstimate {
         return Int64(Self.worker + decoder(path) + kept)
     }
 
-    /// Memory for the planes of the picture and of all results, plus the memory for the filters and the encoding of the
-    /// result that needs most. A rotated result is kept twice.
+    /// Memory for the planes of the picture and of all results. Results are filtered and encoded one after the other,
+    /// so only the result that needs most memory for these steps counts. A rotated result is kept twice.
     private func inPlanes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
         let results = decoding.outputs.map { stages[$0] }.map { stages in
@@ -78,7 +78,7 @@ struct MemoryEstimate {
     }
 
     /// Removes the stages that the worker carries out by moving planes. Keeps filters that add a frame, because a frame
-    /// may need RGB. Filters that add a frame lack the trait `wholePicture`.
+    /// may need RGB. These filters are recognised because they lack the trait `wholePicture`.
     private func unmoved(_ stages: [Stage]) -> (stages: [Stage], isMoved: Bool) {
         let resize = stages.prefix { $0.name == ResizeStage.name }
         let rest = stages.dropFirst(resize.count)
@@ -100,10 +100,10 @@ struct MemoryEstimate {
             + cutPictures(whole, stages.dropFirst())
     }
 
-    /// Memory for encoding planes. Planes are copied if their range changes. libwebp keeps its output as two-byte
-    /// numbers, ten for each byte of the result; a JPEG is kept twice. The length of the source predicts the length of
-    /// the result: noisy pictures have longer files than soft ones. The length of a PNG predicts nothing, so the
-    /// estimate assumes a noisy picture.
+    /// Memory for encoding planes. Planes are copied if their range changes. libwebp keeps ten two-byte numbers for
+    /// each byte of its output, and a JPEG is kept twice. The length of the result is predicted from the length of the
+    /// source, because noisy pictures have longer files than soft ones. If the source is a PNG, its length predicts
+    /// nothing, so the estimate assumes a noisy picture.
     private func encodingPlanes(_ save: SaveStage, _ result: ResultSize, isGrey: Bool, isMapped: Bool) -> Int {
         let isWebP = save.format == "webp"
         let isOfFullRange = isMapped || source.format != .webp

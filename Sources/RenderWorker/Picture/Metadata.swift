@@ -133,7 +133,7 @@ enum Metadata: String {
     /// for the loss.
     private static let mostUsual = 60000
 
-    /// Resets the orientation in XMP, which may repeat it as one digit in an attribute or an element.
+    /// Resets the orientation in XMP. XMP may repeat EXIF's orientation, as one digit in an attribute or an element.
     private static func upright(xmp: [UInt8]) -> [UInt8] {
         var result = xmp
         for opening in ["tiff:Orientation=\"", "tiff:Orientation='", "<tiff:Orientation>"] {

@@ -11,7 +11,7 @@ struct PhotoshopResources {
     /// Signatures of blocks. Programs other than Photoshop have their own signatures.
     private static let signs = ["8BIM", "AgHg", "DCSR", "MeSa", "PHUT"]
     private static let iptcID = 0x0404
-    /// The ID of a digest of IPTC. By the digest, readers notice that a program has changed only IPTC.
+    /// The ID of the IPTC digest. If the digest does not match IPTC, readers know that a program has changed only IPTC.
     private static let digestID = 0x0425
     /// IDs of thumbnails, which show the picture before the filters.
     private static let thumbnailIDs = [0x0409, 0x040c]

@@ -3,7 +3,7 @@ import CVips
 /// Converts a picture to the colours of filters and encoders: sRGB or grey, gamma-encoded, 8 or 16 bit, with alpha last
 /// if there is any.
 extension Picture {
-    /// Expects a picture in usual samples.
+    /// Expects a picture with the samples that `inUsualSamples` makes.
     func inStandardColours() throws -> Picture {
         let profile = profile
         if let profile, profile.isSRGB { return self }

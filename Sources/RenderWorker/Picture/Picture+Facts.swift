@@ -5,8 +5,8 @@ extension Picture {
     private static let ratingSpace = "http://ns.adobe.com/xap/1.0/"
     private static let subjectSpace = "http://purl.org/dc/elements/1.1/"
 
-    /// Facts for conditions, from EXIF, XMP and IPTC. XMP's rating takes precedence, because programs change it and
-    /// leave EXIF's rating as it was.
+    /// Facts for conditions, from EXIF, XMP and IPTC. XMP's rating takes precedence, because many programs change only
+    /// XMP's rating, not EXIF's.
     func facts(format: String, pages: Int) -> PictureFacts {
         let isTurned = orientation >= 5
         var facts = PictureFacts(

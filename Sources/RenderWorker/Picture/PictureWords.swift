@@ -7,7 +7,7 @@ struct PictureWords: Sendable {
 
     init() {}
 
-    /// `save` is the last stage of the chain. It carries the caption and credit of the list that named the picture.
+    /// `save` is the last stage of the chain, and carries the caption and credit that a list gave to the picture.
     init(of picture: Picture, before save: Stage?) {
         let xmp = picture.blob("xmp-data").map(XMPTexts.init(of:))
         let stored = picture.blob("iptc-data") ?? []

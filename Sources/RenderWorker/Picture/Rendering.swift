@@ -177,7 +177,8 @@ struct Rendering {
     /// that may be the cause.
     private func reading<Result>(through stages: ArraySlice<Stage>, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError where error.isOfOrder {
-            // After a filter that asks for the whole picture, any order is fine: only later filters can be at fault.
+            // The input of a filter that asks for the whole picture is in memory. So neither that filter nor an earlier
+            // one can be at fault, and the error names only later filters.
             let whole = stages.lastIndex { filters.traits($0).contains(.wholePicture) }
             let names = stages[(whole.map { $0 + 1 } ?? stages.startIndex)...].filter { stage in
                 filters.filters[stage.name] != nil && !filters.traits(stage).contains(.curve)

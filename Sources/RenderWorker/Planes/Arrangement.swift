@@ -1,7 +1,7 @@
 import CPipelinePlugin
 
 /// Where the pixels of a resized picture go in the result. Combines the crop, the turn to the upright orientation, and
-/// the filters that only move pixels. The worker carries them all out on planes, together with the resize.
+/// the filters that only move pixels. The worker applies all of these to planes, together with the resize.
 struct Arrangement {
     /// The part that the result shows, in the stored orientation.
     private(set) var left: Int

@@ -7,8 +7,8 @@ struct Planes: SizedPixels {
     /// Number of luma pixels, across and down, that share a chroma sample.
     let shared: Subsampling
     let range: SampleRange
-    /// The picture's exact size, in pixels of these planes: a decoder that shrinks rounds up, so the last pixel may be
-    /// partial.
+    /// The picture's exact size, in pixels of these planes. When a decoder shrinks a picture, it rounds the size up, so
+    /// the last pixel may be partial.
     private let exactWidth: Double
     private let exactHeight: Double
 

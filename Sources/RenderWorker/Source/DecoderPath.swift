@@ -46,7 +46,7 @@ struct DecoderPath: Equatable {
     ) -> DecoderPath {
         let resize = stages.first.flatMap(ResizeStage.init)
         let filters = stages.dropFirst(resize == nil ? 0 : 1)
-        // Planes can be moved like pixels.
+        // A filter that only moves pixels can be applied to planes, too, so only other filters matter.
         let filter = filters.first { !movesPixels($0) }
         if facts.frames > 1, let save = stages.last.map(SaveStage.init), save.keepsFrames {
             return DecoderPath(colours: .all, shrink: 1, frames: facts.frames, plainShrink: 1, reason: "pages=all")
@@ -148,8 +148,9 @@ struct SourceFacts {
     /// The largest fraction of a side that libvips' loaders may drop.
     private static let mostLeftOut = 1.0 / 128
 
-    /// The largest shrink factor whose picture is at least as large as the target, and similar to a lanczos3 resize.
-    /// Decoders of planes round up to whole pixels (`roundsUp`); libvips' loaders drop a partial pixel at the end.
+    /// The largest shrink factor at which the decoded picture is at least as large as the target, and the result is
+    /// similar to that of a lanczos3 resize. Decoders of planes round the size up to whole pixels (`roundsUp`);
+    /// libvips' loaders drop a partial pixel at the end.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }
         func serves(_ shrink: Int, _ size: Int, _ wanted: Int) -> Bool {

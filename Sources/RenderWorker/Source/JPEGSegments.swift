@@ -1,5 +1,5 @@
-/// Follows the segments of a JPEG and the coded pixels after them to the end marker. A decoder does not look beyond the
-/// last row that is requested.
+/// Follows the segments of a JPEG and the coded pixels after them to the end marker. This shows whether the file is
+/// complete; a decoder would not notice a missing end, because it does not look beyond the last requested row.
 struct JPEGSegments {
     var file: FileWindow
 

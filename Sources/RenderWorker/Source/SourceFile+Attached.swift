@@ -1,4 +1,4 @@
-/// A part that a file contains beside its picture. No result keeps it, except a gain map.
+/// A part that a file contains beside its picture. Results can keep only one of these parts: the gain map.
 enum AttachedPart: String, CaseIterable {
     case gainMap = "gain map"
     case video
@@ -25,7 +25,7 @@ enum AttachedPart: String, CaseIterable {
     }
 
     fileprivate static let gainMapSpaces = [GainMapNumbers.space, GainMap.appleSpace]
-    /// Common prefix of two namespaces: that of the list of a file's parts, and that of the list's items.
+    /// Common prefix of two namespaces: one for the list of a file's parts, and one for the items of that list.
     private static let containerSpace = "http://ns.google.com/photos/1.0/container/"
     private static let cameraSpace = "http://ns.google.com/photos/1.0/camera/"
     fileprivate static let videoNames = ["MotionPhoto", "MicroVideo"]
@@ -61,7 +61,7 @@ extension SourceFile {
     private var attachedToJPEG: Set<AttachedPart> {
         var parts: Set<AttachedPart> = []
         for segment in jpegSegments {
-            // Segments may contain JUMBF boxes, with a C2PA manifest, or the gain map of ISO 21496-1.
+            // A segment may contain a C2PA manifest (in JUMBF boxes) or announce a gain map of ISO 21496-1.
             if segment.kind == 0xeb, exactly(segment.content, min(segment.length, 64))?.contains(text: "c2pa") == true {
                 parts.insert(.manifest)
             }

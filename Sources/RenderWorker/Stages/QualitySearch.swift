@@ -1,9 +1,9 @@
 import Foundation
 
 /// Searches for the highest quality whose file has at most `limit` bytes. Finds it, or a quality near it, in at most
-/// six tries. Between a quality that fits and one that doesn't, the search interpolates linearly from the lengths of
-/// their files. A part of the file, such as metadata, may not depend on the quality: if interpolation makes no
-/// progress, the search halves the remaining range.
+/// six tries. Between a quality that fits and one that doesn't, the search interpolates from the lengths of their
+/// files. The estimates can be misleading, because a part of the file, such as metadata, may not depend on the quality.
+/// So if two tries in a row have the same outcome, the search adjusts its next estimate.
 struct QualitySearch {
     static let mostTries = 6
     /// A usual quality, which is tried first.
@@ -44,7 +44,7 @@ struct QualitySearch {
             let guess = max(tooLong.quality - max(1, Int(steps)), tooLong.quality / 6)
             return row < 2 ? guess : min(guess, middle)
         case (let fits?, let tooLong?):
-            // If the last try is too long, it is wasted, so choose a quality below the highest candidate.
+            // The last try is wasted if its file is too long, so choose a quality a little below the highest candidate.
             if row >= 2, !latestFits, tries == Self.mostTries - 1 { return high - (high - low) / 6 }
             // If the lengths are far apart, the length grows exponentially with the quality, so interpolate its
             // logarithm.

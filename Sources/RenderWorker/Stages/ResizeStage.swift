@@ -23,9 +23,10 @@ struct ResizeStage {
         /// Whether cropping leaves out the last rows.
         var cutsRows: Bool { cropHeight < height }
 
-        /// Whether a picture of this size needs no scaling, and at most cropping. A decoder that shrinks rounds up, so
-        /// its last column or row may cover less than a pixel. Scaling the whole picture to exclude that fraction would
-        /// blur it. If the edge is a small part of the picture, it is cropped instead.
+        /// Whether a picture of this size needs no scaling, and at most cropping. When a decoder shrinks a picture, it
+        /// rounds the size up, so the last column or row may cover only a fraction of a pixel. Scaling the whole
+        /// picture to exclude that fraction would blur the picture. So the last column or row is cropped instead, if it
+        /// is a small part of the picture.
         func isReached(by width: Int, _ height: Int) -> Bool {
             func isEdge(_ size: Int, _ wanted: Int) -> Bool { size == wanted || (size == wanted + 1 && wanted >= 100) }
             return isEdge(width, self.width) && isEdge(height, self.height)

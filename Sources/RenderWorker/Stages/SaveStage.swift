@@ -101,7 +101,8 @@ struct SaveStage {
         return save.storesPlanes ? save.sharedColours : nil
     }
 
-    /// Encodes planes of `range` into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
+    /// Encodes planes of `range` into `target`, with the metadata of `file`. Returns a picture with the same size
+    /// and metadata as the result.
     func apply(
         to planes: Planes, of file: Picture, with gainMap: GainMapFile?, into target: Descriptor,
         _ cancellation: Cancellation

@@ -13,7 +13,8 @@ package struct TrustedPath {
     /// Why the path was refused; nil if it was accepted.
     package let refusal: String?
 
-    /// Calls `refusing` with each folder and link on the path, and with the file. Stops when it returns a reason.
+    /// Calls `refusing` with each folder and link on the path, and with the file. Stops when `refusing` returns a
+    /// reason.
     package init(
         to wanted: String, refusing: (_ status: FileStatus, _ path: String, _ open: Descriptor) -> String?
     ) throws(SystemError) {

@@ -2,7 +2,7 @@ import PipelineControl
 
 /// Phrases for `pipectl redo` and `pipectl undo`.
 struct DoneWords {
-    /// `3 jobs would be undone`
+    /// `would be undone`, which follows the number of jobs in a dry run.
     let would: String
     let none: String
     /// `undone 3 jobs`, where `count` is `3 jobs`.

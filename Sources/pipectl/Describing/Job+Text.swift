@@ -51,6 +51,6 @@ extension Control.Job {
 }
 
 extension Control.Picture {
-    /// Frames or pages come last: `480 × 270 × 24`.
+    /// Width and height, and the number of frames or pages if there are several: `480 × 270 × 24`.
     var dimensions: String { "\(width) × \(height)" + (pages.map { $0 > 1 ? " × \($0)" : "" } ?? "") }
 }

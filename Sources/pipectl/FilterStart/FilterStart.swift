@@ -1,6 +1,6 @@
 import SystemCalls
 
-/// The files of a new filter: the guide's example, renamed to the filter's name.
+/// The files of a new filter: the example from the guide to filters, renamed to the filter's name.
 struct FilterStart: Encodable {
     enum Language: String, CaseIterable {
         case swift, c

@@ -1,4 +1,4 @@
-/// The holder of a certificate, which determines its names and uses.
+/// The holder of a certificate. The holder determines the certificate's names and uses.
 enum CertificateHolder {
     /// Signs the certificates of the servers.
     case authority

@@ -1,5 +1,6 @@
 extension RecipeStart {
-    /// The text of a recipe's file. A setting that it omits has its default: `man pipelined.recipe`.
+    /// The text of a recipe's file. Settings that are missing from the text have the defaults listed in
+    /// `man pipelined.recipe`.
     static func text(_ kind: Kind) -> String {
         switch kind {
         case .web: head("For the web: a large WebP and a thumbnail") + web

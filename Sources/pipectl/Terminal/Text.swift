@@ -109,7 +109,7 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return lines + [line.trimmed]
     }
 
-    /// The longest part of the text that a line break never divides, in columns.
+    /// The width in columns of the longest part that a line break never divides.
     var longestPart: Int {
         let parts = words.flatMap { $0.trimmed.plain.split(whereSeparator: Self.breaksBehind) }
         return parts.map { String($0).columns + 1 }.max() ?? 0

@@ -60,7 +60,7 @@ extension Table {
 }
 
 extension Context {
-    /// The number of the batch that the option names, by its number or by its name.
+    /// The number of the batch that the option chooses. The option's value is the batch's number or its name.
     func batch(_ option: Option) throws -> Int? {
         guard let word = invocation.value(option) else { return nil }
         let reply = try call(Call.FindBatch(batch: word))

@@ -113,7 +113,7 @@ private struct Token: Codable {
     var name: String
     var role: String
     var made: String
-    /// The token itself. Only the answer to the request that makes it contains it.
+    /// The secret text of the token. The gallery sends it only once, when the token is made; nil in a list of tokens.
     var token: String?
 }
 

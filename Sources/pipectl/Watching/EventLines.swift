@@ -10,7 +10,7 @@ struct EventLines {
             if json {
                 try output.object(event)
             } else if !["published", "over"].contains(event.kind) {
-                // The line of the `job` event already shows how the job ended.
+                // Skips `published` and `over`: the line of the `job` event already shows how the job ended.
                 try output.line(event.line)
             }
         }

@@ -3,9 +3,9 @@ protocol Following {
     associatedtype Outcome
     /// Follows the work to its end.
     mutating func follow() throws -> Outcome
-    /// Leaves the last lines on the terminal.
+    /// Prints the last lines, which stay on the terminal.
     mutating func finish() throws
-    /// The outcome if the command ends before the work, which continues.
+    /// The outcome if the command ends before the work is over. The work continues.
     func outcome(of end: EarlyEnd) throws -> Outcome
 }
 

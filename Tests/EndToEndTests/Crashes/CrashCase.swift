@@ -3,14 +3,14 @@ import Glibc
 import TestTools
 import Testing
 
-/// The processing of one picture. The sweep interrupts it at each of its file calls.
+/// The processing of one picture. The sweep kills the daemon at each file call that it makes for the picture.
 struct CrashCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var files: [String: String] = [:]
     var inbox = "inbox"
     var path = "album/a.png"
     var picture = Picture.small
-    /// Files that exist beforehand: their paths and texts.
+    /// The texts of files that exist beforehand, by path.
     var before: [String: String] = [:]
     /// File calls that are made to fail, or to return a false result, in every run.
     var changes: [FileCalls.Change] = []

@@ -8,7 +8,7 @@ struct CrashLoadTests {
     private static let perRound = 3
     private static let recipes = ["archived", "deleted", "kept"]
     private static let files = [
-        // On a busy machine many of the kills may hit the same picture. It must not fail because of that.
+        // On a busy machine many of the kills may hit the same picture. CrashTries= keeps that picture from failing.
         "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Daemon]\nCrashTries=100\n",
         "etc/recipes.d/archived.recipe": """
         [Recipe]

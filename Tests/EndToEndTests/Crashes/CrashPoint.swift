@@ -12,10 +12,10 @@ struct CrashPoint: Hashable, CustomStringConvertible {
     static let ledger = "state/ledger.sqlite-wal"
 
     /// Returns a crash point for each recorded call that `isWanted` accepts and at which a kill makes a difference.
-    /// Calls below `state/`, which include those on the ledger, are excluded.
+    /// Excludes all calls below `state/`, among them the calls on the ledger.
     ///
-    /// A kill before a call that changes nothing leaves the disk in the same state as a kill before the next call.
-    /// Unless the sweep is whole, it therefore tests each state of the disk only once.
+    /// If a call changes nothing, a kill before it leaves the disk in the same state as a kill before the next call.
+    /// Unless the sweep is whole, only one of these two calls gets a crash point.
     static func all(in calls: [FileCall], isWhole: Bool, where isWanted: (CrashPoint) -> Bool) -> [CrashPoint] {
         var counts: [String: Int] = [:]
         var points: [CrashPoint] = []

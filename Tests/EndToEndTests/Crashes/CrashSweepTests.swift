@@ -83,8 +83,8 @@ struct CrashSweepTests {
         }
     }
 
-    /// Kills the daemon at `point` and restarts it. Returns the accounts at the end. If there is a command, `between`
-    /// has the accounts from before its repetition.
+    /// Kills the daemon at `point` and restarts it. Returns the accounts at the end. If the case has a command, the
+    /// command is repeated after the restart, and `between` has the accounts from just before that.
     private func kill(
         _ crash: CrashCase, _ first: URL, at point: CrashPoint
     ) async throws -> (killed: Bool, between: Accounts?, accounts: Accounts) {

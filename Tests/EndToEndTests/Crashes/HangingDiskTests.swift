@@ -126,7 +126,7 @@ struct HangingDiskTests {
                     return client
                 }
             }
-            // The disk serves 4 requests and queues 64, so it must refuse one of these.
+            // The disk's lane serves 4 requests and queues 64, so the daemon must refuse one of these 69.
             var clients = try shows(4 + 64 + 1)
             let refused = clients.remove(at: try Self.answered(of: clients))
             let refusal = try #require(try refused.answer())

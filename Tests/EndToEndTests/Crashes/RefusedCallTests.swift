@@ -35,7 +35,8 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
 struct RefusedCallTests {
     private static let recipes = (1...9).map { "r\($0)" }
 
-    /// The paths on which each call fails. Jobs 1 and 2 belong to the recipes `r1` and `r2`.
+    /// The paths on which each call fails. The staging file of job 1, of the recipe `r1`, is `1-0.jpg`, and the staging
+    /// file of job 2, of the recipe `r2`, is `2-0.jpg`.
     private static let paths = [
         "mkdir,mkdirat": ["inbox/r3/.pipelined", "outbox/r4", "archive/r5"],
         "openat": ["outbox/r1/.staging/test/1-0.jpg", "outbox/r3"],

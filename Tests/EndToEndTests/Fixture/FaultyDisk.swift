@@ -82,8 +82,8 @@ struct FaultyDisk {
     /// Waits until `count` calls have been refused or are hanging.
     func meets(_ count: Int = 1) async throws { while try refused < count { await Look.again() } }
 
-    /// Disables renames without replacing (`noreplace`) or hard links (`link`), or makes inode numbers depend on paths
-    /// (`inodes`).
+    /// Disables renames that must not replace a file (`noreplace`) or hard links (`link`), or makes inode numbers
+    /// depend on paths (`inodes`).
     func lack(_ what: String...) throws { for what in what { try tell("lack \(what)") } }
 
     /// From now on, records every change and every sync of a file or folder in `file`.

@@ -3,7 +3,7 @@ import Glibc
 import TestTools
 
 /// Interposes on the daemon's file calls, including SQLite's. `file_calls.c` records the calls and changes their
-/// results, which the daemon can't notice. Workers are not affected.
+/// results. The daemon can't notice this, and workers are not affected.
 enum FileCalls {
     private static let library = Result { try CSource.built("file_calls.c", "-shared -fPIC") }
 
@@ -14,8 +14,8 @@ enum FileCalls {
             + (file.map { ["FILE_CALLS_RECORD=\($0)"] } ?? [])
     }
 
-    /// Returns a command to put before another wrapper. With it, strace writes these calls to `file` as the kernel sees
-    /// them, including those of workers.
+    /// Returns a command to put before another wrapper. With the command, strace writes these calls to `file` as the
+    /// kernel sees them, including the calls of workers.
     static func strace(_ calls: [String], to file: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "--seccomp-bpf", "-y", "-o", file,

@@ -4,7 +4,7 @@ enum ServiceEnvironment {
         ["/usr/bin/env"] + variables.map { "\($0)=\($1)" }.sorted()
     }
 
-    /// Announces `count` sockets as passed in descriptors 3 and up.
+    /// Announces that descriptors 3 and up are `count` passed sockets.
     static func listening(_ count: Int, names: String) -> [String] {
         ["/bin/sh", "-c", #"export LISTEN_PID=$$ LISTEN_FDS=\#(count) LISTEN_FDNAMES=\#(names); exec "$@""#, "sh"]
     }

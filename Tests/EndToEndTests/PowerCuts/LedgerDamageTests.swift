@@ -96,7 +96,7 @@ struct LedgerDamageTests {
             check(daemon, damage)
             return .refused
         }
-        // The daemon notices and reports an unreadable row only when a client requests it.
+        // The daemon notices and reports an unreadable row only when a client requests that row.
         let jobs = try? daemon.list()
         let isTold = try daemon.exists("state/ledger-lost.txt") || !daemon.status().problems.isEmpty
         #expect(isTold || jobs?.isEmpty == false, "\(damage): all jobs are forgotten in silence")

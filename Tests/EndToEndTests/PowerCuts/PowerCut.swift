@@ -1,10 +1,11 @@
 /// A disk that loses power: its durable state, and the pending changes, which may or may not reach the disk.
 ///
-/// Follows POSIX, which promises less than ext4, XFS and Btrfs do, with one exception, for parent folders:
+/// The disk keeps the promises of POSIX, which are weaker than the promises of ext4, XFS and Btrfs. It makes one
+/// exception, for parent folders. The rules are:
 /// - A sync of a file makes its bytes durable, but not its name. A sync of a folder makes its names durable, and also a
 ///   file's move into the folder, but not a file's move out of it. Other changes may become durable without a sync.
-/// - A synced folder exists together with all its parent folders, and a name exists only in an existing folder: ext4
-///   and XFS have one journal for all names, and Btrfs logs new folders above a synced node. This is the exception.
+/// - The exception: a synced folder exists together with all its parent folders, and a name exists only in an existing
+///   folder. ext4 and XFS have one journal for all names, and Btrfs logs new folders above a synced node.
 /// - Unsynced bytes reach the disk in any order, in blocks. A file that has grown may contain zeros instead.
 /// - A rename is atomic, and so is an exchange. Changes of one name keep their order, as do changes of one file's
 ///   names. A folder is removed only after its contents. All other changes of names reach the disk in any order.
@@ -134,10 +135,10 @@ struct PowerCut {
         (.firstHalf(block: 512), "torn at 512"), (.secondHalf(block: 4096), "torn at 4096, the end first"),
     ]
 
-    /// Returns a selection of the possible outcomes of a power cut at this moment: the first changes alone, for every
-    /// number of them; the loss of a single change of a name; and a single change of a name without the others. For all
-    /// files together and for each file alone, there is an outcome for every kind of `Bytes`. Another `draws` outcomes
-    /// are random.
+    /// Returns a selection of the possible outcomes of a power cut at this moment. For every number n, there is an
+    /// outcome in which only the first n changes reached the disk. For every change of a name, there are outcomes that
+    /// lack only this change, and outcomes that have only this change of a name. For all files together and for each
+    /// file alone, there is an outcome for every kind of `Bytes`. Another `draws` outcomes are random.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
         let names = pending.indices.filter(isName)

@@ -173,7 +173,7 @@ struct PowerCutTrial {
     }
 
     /// Waits until the daemon has nothing left to do. If another file occupies the place of an original, only a person
-    /// can help; then the method returns that reason.
+    /// can help. Then the method returns the reason for which the original waits.
     private func obstacle() async throws -> String? {
         let client = try daemon.client()
         return try await daemon.elsewhere {

@@ -14,7 +14,7 @@ final class NodeProcess {
     private var heard: [FleetMessage] = []
     private var next = 1
     private var isGone = false
-    /// The timer that sends signs of life while the test's supervisor is alive.
+    /// A timer that sends the supervisor's signs of life, until `hangs()` cancels it.
     private let life = DispatchSource.makeTimerSource()
 
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,6 +1,6 @@
 import JobLedger
 
-/// Is told that a ledger can't be read.
+/// A delegate that is told when a ledger can't be read.
 final class ReadFailures: LedgerDelegate {
     let stream = AsyncStream<Void>.makeStream()
     private let more: @Sendable () -> Void

@@ -47,8 +47,8 @@ enum FilterBook {
 
     static func example(_ filter: String) -> Example { examples[filter] ?? Example(stage: filter) }
 
-    /// Returns a path relative to docs/: that of the picture that these stages make, or that of the original picture if
-    /// `stages` is nil.
+    /// Returns the path, relative to docs/, of the picture that these stages make. If `stages` is nil, returns the path
+    /// of the original picture.
     static func picture(_ stages: String?) -> String {
         "pictures/\(stages?.prefix { $0 != " " } ?? "before").webp"
     }

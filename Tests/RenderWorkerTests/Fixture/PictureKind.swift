@@ -140,7 +140,7 @@ extension PictureKind {
         }
     }
 
-    /// 16-bit Lab as TIFF stores it, with alpha up to 65535, which libvips reads as signed.
+    /// 16-bit Lab as TIFF stores it. Alpha ranges up to 65535, but libvips reads it as signed.
     private static let labWords: Change = { picture in
         let alpha = try scaled(257, as: VIPS_FORMAT_USHORT)(picture.bands(3, 1))
             .then { cvips_cast($0, $1, VIPS_FORMAT_SHORT, 1) }

@@ -68,7 +68,7 @@ struct BMP {
         let rows = isOld ? number(6, 2) : Int(Int32(truncatingIfNeeded: number(8)))
         (height, isTopDown) = (abs(rows), rows < 0)
         bitsPerPixel = isOld ? number(10, 2) : number(14, 2)
-        // For OS/2, whose header has 64 bytes, the numbers from 3 on have other meanings.
+        // In OS/2's header, which has 64 bytes, the compression numbers from 3 on have other meanings.
         guard let compression = Compression(rawValue: number(16)), length != 64 || compression.rawValue < 3 else {
             throw odd("its pixels are compressed in a way that is not read")
         }

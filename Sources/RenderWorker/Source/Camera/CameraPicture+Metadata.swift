@@ -18,8 +18,8 @@ extension CameraPicture {
         }
     }
 
-    /// EXIF as the file stores it, because most camera files have a TIFF's structure. Drops the maker notes: they point
-    /// to places in the file, are large, and are useless elsewhere.
+    /// EXIF as the file stores it. Nil unless the file has a TIFF's structure, as most camera files do, and contains
+    /// EXIF. Drops the maker notes: they point to places in the file, are large, and are useless elsewhere.
     private var storedEXIF: EXIF? {
         guard var exif = EXIF(directory), !exif.photo.isEmpty else { return nil }
         let makerNote = 0x927c
@@ -29,7 +29,7 @@ extension CameraPicture {
 
     private static let takenAtTag = 0x9003
 
-    /// EXIF made from LibRaw's header, for files that store none as a TIFF does.
+    /// EXIF made from LibRaw's header, for files without EXIF in TIFF directories.
     private var madeEXIF: EXIF {
         let form = TIFFForm(isBigEndian: false, isBig: false)
         var exif = EXIF(form)

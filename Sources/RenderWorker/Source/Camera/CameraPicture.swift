@@ -136,8 +136,9 @@ extension CameraPicture {
         let preview = preview.isHigh == raw.isHigh ? preview : PictureSize(width: preview.height, height: preview.width)
         let wanted = PictureSize(resize.target(raw.width, raw.height))
         let made = PictureSize(resize.target(preview.width, preview.height))
-        // If the resize changes neither picture, a preview of at least half the sensor's size suffices. If it changes
-        // only the sensor's picture, the preview must be almost as large, or already have the wanted size.
+        // If the resize changes neither picture, a preview of at least half the sensor's size suffices. If the resize
+        // changes only the sensor's picture, the preview must be almost as large as that picture, or already have the
+        // size that the resize gives to that picture.
         if made == preview { return wanted == raw ? isHalf : isWhole || made == wanted }
         // If the two results differ in size, the resize scales by a factor, and half the sensor's size is enough again.
         guard abs(wanted.longer - made.longer) * 50 <= wanted.longer else { return isHalf }

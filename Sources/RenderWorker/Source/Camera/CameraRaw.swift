@@ -41,8 +41,8 @@ enum CameraRaw {
         name.split(separator: ".").last.map { $0.lowercased() } ?? ""
     }
 
-    /// Whether a TIFF is a camera's raw file: by its name, because some makers hide their tags, or by the tags of DNG
-    /// and others.
+    /// Whether a TIFF is a camera's raw file, according to its name or its tags (of DNG and others). The tags alone do
+    /// not suffice, because some makers hide them.
     static func isRaw(tiff read: @escaping TIFFDirectory.Reader, name: String) -> Bool {
         guard !suffixes.contains(suffix(of: name)) else { return true }
         guard let first = TIFFDirectory(read) else { return false }
