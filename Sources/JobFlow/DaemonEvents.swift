@@ -1,7 +1,7 @@
 package import DaemonRuntime
 package import JobModel
 
-/// Events that the owners of the daemon's state report to the object that composes them.
+/// Events that the owners of the daemon's state report to `Owners`, the object that composes them.
 @Coordination
 package protocol DaemonEvents: AnyObject {
     /// The limit of a queue has changed.
@@ -15,7 +15,7 @@ package protocol DaemonEvents: AnyObject {
     func batchEnded(_ batch: Int)
     /// The ledger has refused to record new jobs.
     func jobsRefused()
-    /// A job has left the window or has begun to wait, or its new state has been recorded.
+    /// A job has left the window, has begun to wait, or has been rendered, or the ledger has recorded its new state.
     func jobRested()
     /// The state of an inbox has changed.
     func inboxChanged()

@@ -4,15 +4,17 @@ package import PictureFiles
 import ServiceProgram
 import SystemCalls
 
-/// Opens the ledger's file. A new ledger never silently replaces a lost or damaged one: the damaged file is kept beside
-/// the new one, and a note explains the loss until a user removes the note.
+/// Opens the ledger's file. If an earlier ledger is lost or damaged, starts a new ledger, keeps the damaged file beside
+/// the new file, and writes a note that explains the loss. The status repeats the first line of the note until a user
+/// removes the note.
 package enum LedgerFile {
     package static func open(_ places: Places) throws -> Ledger {
         let hadLedger = try hadLedger(places)
         if hadLedger, try isEmpty(places) { try setAside(places) }
         do {
             return try Ledger(path: places.ledger) {
-                // This also covers a file with only a header: its rows were in a write-ahead log, which is lost.
+                // Also runs for a file with only a header. The rows of such a ledger were in its write-ahead log, which
+                // is lost.
                 if hadLedger { try writeNote("the ledger \(places.ledger) is missing or empty", places) }
             }
         } catch let error as LedgerError where error.isDamage {
@@ -44,7 +46,7 @@ package enum LedgerFile {
         return "the ledger \(places.ledger) is missing or empty"
     }
 
-    /// Whether an earlier start had a ledger. Each start writes the file `place` after it has opened the ledger.
+    /// Whether an earlier start has opened a ledger. Each start writes the file `place` after it has opened the ledger.
     private static func hadLedger(_ places: Places) throws -> Bool { try FileSystem.exists(places.place) }
 
     private static func isEmpty(_ places: Places) throws -> Bool {

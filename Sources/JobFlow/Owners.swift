@@ -28,9 +28,9 @@ package protocol OwnersDelegate: AnyObject {
     func answer(_ question: NodeQuestion, done: @escaping CommandRefusal.Done)
 }
 
-/// Composes the owners of the daemon's state. Each piece of state has one owner, which alone changes it. Each owner
-/// receives the others that it needs; callbacks and delegates are connected here. Clients' calls see all owners as one
-/// object, the `DaemonInterface`, which the folder `Control` implements.
+/// Creates and connects the owners of the daemon's state. Each piece of state has one owner, and only its owner changes
+/// it. The initialiser passes each owner the other owners that it needs; `connect` sets the delegates. Calls from
+/// clients see all owners as one object, the `DaemonInterface`. The folder `Control` implements that interface.
 @Coordination
 package final class Owners: ReadsDelegate {
     nonisolated let started = Timestamp.now()
@@ -148,7 +148,7 @@ package final class Owners: ReadsDelegate {
         }
     }
 
-    /// Calls `done` when each inbox is watched, or has reported why it can't be.
+    /// Calls `done` when each inbox is watched, has reported why it can't be watched, or has not answered in time.
     package nonisolated func whenOpen(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { self.inboxes.whenOpen(done) }
     }
@@ -238,7 +238,7 @@ package final class Owners: ReadsDelegate {
         waiters.lookUp()
     }
 
-    /// Messages about everything that keeps the daemon from its work.
+    /// Messages about all problems that keep the daemon from its work.
     var problems: [String] {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
@@ -248,7 +248,7 @@ package final class Owners: ReadsDelegate {
             + others + hooks.problems + keeping.problems + silentDisks
     }
 
-    /// Disks that do not answer clients' requests.
+    /// Messages about disks that do not answer the requests of clients.
     private var silentDisks: [String] {
         FileLanes.silentDisks(since: DispatchTime.now() - configuration.settings.hangTimeout.dispatch).map {
             "the disk at \($0) does not answer: nobody can look at pictures and originals there"

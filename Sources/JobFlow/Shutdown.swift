@@ -13,8 +13,8 @@ protocol ShutdownDelegate: AnyObject {
     func stopIntake()
     /// Starts no more moves of originals. The next start moves the remaining ones.
     func leaveOriginals()
-    /// Stops the workers after the last job. Calls `done` when they have stopped. If `isRecorded`, `done` also waits
-    /// until all events are durable and all originals that are being moved have arrived.
+    /// Stops the workers after the last job, and calls `done` when they have stopped. If `isRecorded`, also waits until
+    /// all events are durable and the moves of originals in flight have ended.
     func stopWorkers(isRecorded: Bool, done: @escaping @Coordination @Sendable () -> Void)
 }
 
@@ -46,8 +46,8 @@ package final class Shutdown {
         self.done = done
         delegate?.stopIntake()
         jobs.close()
-        // Closes the download and render queues. The publish and announce queues stay open, to finish the rendered
-        // jobs.
+        // Closes the download and render queues. The publish and announce queues stay open, so that rendered jobs can
+        // finish.
         queues.download.close()
         queues.render.close()
         let isHeld = queues.publish.report.paused || queues.publish.report.effective == 0

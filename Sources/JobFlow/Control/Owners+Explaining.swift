@@ -146,7 +146,7 @@ extension Owners {
 
     private func explain(outside file: String, _ there: FileStatus?) throws(ExplainFailure) -> Known {
         let name = FileSystem.name(of: file)
-        // A file from `pipectl add` was copied, so the ledger has only its name and size.
+        // `pipectl add` copies a file, so the ledger knows only the name and the size of the file that the user added.
         let added = try newest(name) { $0.origin == .spooled && $0.url == nil }
         if let record = added, let there, Int64(record.file.size) == there.size {
             return linked(record, "a file of this name and size is")
@@ -181,7 +181,8 @@ extension Owners {
         let path = FileSystem.relative(original, to: place).split(separator: "/").dropFirst().joined(separator: "/")
         for path in [path, ResultName.unnumbered(path)] {
             let record = try newest(path) {
-                // The ledger records a move only afterwards, so `source` may be outdated. Compare the inode, too.
+                // The ledger records a move after the file has moved, so `source` may be outdated. Therefore compares
+                // the inode, too.
                 $0.source == original || $0.file.inode == there?.identity.inode
                     || $0.needsDownload && Disposal.absentPath($0, places) == original
             }
@@ -200,7 +201,7 @@ extension Owners {
         var named: Named?
     }
 
-    /// The facts that determine result names.
+    /// The facts that determine the names of results.
     private struct Named {
         var path: String
         var modified: Int?

@@ -10,7 +10,7 @@ import ServiceProgram
 extension Owners {
     package func progress(of batch: Int?, limit: Int) throws -> ProgressReport? {
         let now = Timestamp.now()
-        // Sort jobs that wait for their next operation to the end, because the limit cuts off the end of the list.
+        // The limit cuts off the end of the list, so jobs that wait for their next operation come last.
         let working = jobs.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
             .map { JobProgress($0, at: now) }
             .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
@@ -31,7 +31,7 @@ extension Owners {
         jobs[id].flatMap { $0.isInWork ? report(JobProgress($0, at: Timestamp.now())).figures : nil }
     }
 
-    /// Chooses the batches to report: first those with jobs in memory, then the oldest unfinished ones.
+    /// Chooses the batches to report: first the batches with jobs in memory, then the oldest unfinished batches.
     private func chosen(_ unfinished: [Int], limit: Int) -> [Int] {
         let present = jobs.progress.present
         let known = Set(present)
@@ -50,8 +50,8 @@ extension Owners {
     private func figures(of record: BatchRecord, _ working: [JobProgress], at now: Double) -> ProgressReport.Figures {
         let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
-        // Jobs that wait for something outside the batch don't finish at the batch's pace, so the forecast leaves these
-        // jobs out.
+        // Jobs that wait for something outside the batch don't finish at the batch's pace, so the forecast excludes
+        // them.
         let left = Double(all) * (1 - fraction) - Double(record.waiting)
         let (rate, remaining) = outlook(of: jobs.progress[record.id], left, working, at: now)
         return ProgressReport.Figures(

@@ -58,16 +58,16 @@ extension Owners {
         }
     }
 
-    /// Returns a sentence that names the first host whose downloads PerHost= holds back, with the number of other such
-    /// hosts; nil if it holds back no downloads.
+    /// Returns a sentence that names the first host whose downloads PerHost= holds back, and the number of other such
+    /// hosts; nil if PerHost= holds back no downloads.
     private func heldDownloads(in queue: GatedQueue) -> String? {
         guard case let hosts = queue.heldGroups, let first = hosts.first else { return nil }
         let others = hosts.count > 1 ? " and \((hosts.count - 1).counted("other host"))" : ""
         return "PerHost=\(configuration.settings.downloads.perHost) holds back downloads from \(first)\(others)"
     }
 
-    /// Returns the number of queued jobs, by the queue in which they start. If the ledger can't be read, all of them
-    /// count for `render`, and the status reports the error as a problem.
+    /// Returns the number of queued jobs, by the queue in which they start. If the ledger can't be read, counts all
+    /// queued jobs for `render`; the status then reports the error as a problem.
     func queuedCounts() -> [FirstQueue: Int] {
         let all = max(0, jobs.counts[.queued])
         let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
@@ -88,7 +88,7 @@ extension Owners {
                         status.disks = disks
                         let known = status
                         let ignored = inboxes.all.map(\.report.reasons)
-                        // Counting takes time, so the reasons are added on the ledger's lane.
+                        // Counts the reasons on the ledger's lane, because counting takes time.
                         FileLanes.ledger.async { [self] in
                             var status = withReasons(known)
                             status.ignoredReasons = Self.reasons(ignored)
@@ -115,7 +115,8 @@ extension Owners {
         return status
     }
 
-    /// Returns the kept files of each place. Places without kept files and without a rule are left out.
+    /// Returns the number and size of the kept files in each place. Leaves out places that have neither kept files nor
+    /// a rule.
     private nonisolated func keptFiles() throws -> [DaemonStatus.Kept] {
         let sums = try ledger.keptSums()
         let rules = configuration.settings.keep
@@ -133,7 +134,7 @@ extension Owners {
 
     private nonisolated static let mostReasons = 20
 
-    /// Groups ignored files by reason, the most frequent first.
+    /// Groups ignored files by reason. Sorts the most frequent reason first.
     private nonisolated static func reasons(_ inboxes: [[FileSystem.Key: String]]) -> [IgnoredReason] {
         var groups: [String: IgnoredReason] = [:]
         for (key, reason) in inboxes.joined() {
@@ -178,7 +179,7 @@ extension Owners {
         pool.report { [self] report in
             Coordination.async { [self] in
                 keeping.disks.look { [self] disks in
-                    // Reading rows takes time, so the remaining figures are read on the ledger's lane.
+                    // Reads the remaining figures on the ledger's lane, because reading rows takes time.
                     FileLanes.ledger.async { [self] in
                         done(
                             Result {

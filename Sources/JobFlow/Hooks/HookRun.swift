@@ -20,7 +20,8 @@ actor HookRun: QueueActor {
     private var said: [UInt8] = []
     private var timedOut = false
 
-    /// Starts `program`. Calls `ended` once, with nil if the program succeeded, and otherwise with the problem.
+    /// Starts `program`. Calls `ended` once, when the program has ended: with nil if it succeeded, and otherwise with
+    /// the problem.
     init(
         _ program: String, event: [UInt8], environment: [String], timeout: Duration, on executor: QueueExecutor,
         ended: @escaping @Sendable (String?) -> Void

@@ -25,7 +25,7 @@ package actor Hooks: QueueActor {
         /// Cursors of the events for which the hook still has to run.
         var due: [Int] = []
         var isBusy = false
-        /// The run in progress. Still nil while the program is being checked.
+        /// The run in progress; nil while the daemon still checks the program.
         var run: HookRun?
         var isLookedAt = false
     }
@@ -88,8 +88,8 @@ package actor Hooks: QueueActor {
         problem.count > longestProblem ? "\(problem.prefix(longestProblem))… (the log has more)" : problem
     }
 
-    /// Sets the hooks of the recipes in force. A new hook starts with events from now on. The hook of a held recipe
-    /// does not run, but keeps its cursor.
+    /// Sets the hooks of the recipes in force. A new hook runs only for events that follow this call. The hook of a
+    /// held recipe does not run, but keeps its cursor.
     package nonisolated func set(_ orders: [String: Order], timeout: Duration, keeping held: Set<String> = []) {
         let now = ledger.cursor
         async { hooks in
@@ -150,8 +150,7 @@ package actor Hooks: QueueActor {
         if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }
 
-    /// Starts no more runs. Calls `done` when all current runs have ended. Terminates runs that take longer than
-    /// `time`.
+    /// Starts no more runs. Terminates the current runs after `time`. Calls `done` when all of them have ended.
     package nonisolated func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
         async { hooks in
             hooks.finished = done
@@ -195,8 +194,8 @@ package actor Hooks: QueueActor {
         for recipe in hooks.keys { next(recipe) }
     }
 
-    /// Skips events for which the hook does not run. If its recipe adds occasions later, the hook does not run for old
-    /// events.
+    /// Moves the hook's cursor past events for which the hook does not run. If its recipe adds occasions later, the
+    /// hook does not run for these earlier events.
     private func pass(_ recipe: String, _ cursor: Int) {
         guard let hook = hooks[recipe], hook.due.isEmpty, !hook.isBusy else { return }
         hooks[recipe]?.record.cursor = cursor
@@ -245,9 +244,9 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// Returns the event at `cursor`; nil if it has been forgotten.
+    /// Returns the event at `cursor`; nil if the ledger has forgotten it.
     private func news(at cursor: Int) throws -> News? {
-        // If the event was forgotten, the read returns a later event, which gets a run of its own.
+        // If the ledger has forgotten the event, the read returns a later event. That event gets a run of its own.
         guard let (event, job, batch) = try ledger.events(after: cursor - 1, limit: 1).first, event.cursor == cursor
         else { return nil }
         let results = event.occasion == .batch ? try batch.map { try ledger.results(ofBatch: $0.id) } : nil

@@ -46,8 +46,8 @@ package final class Inboxes {
 
     package func inbox(of recipe: String) -> Inbox? { all.first { $0.recipe.name == recipe } }
 
-    /// Opens the inboxes of the configuration. An inbox that replaces another one on the same folder begins once the
-    /// other has stopped.
+    /// Opens the inboxes of the configuration. If a new inbox replaces an earlier inbox on the same folder, the new
+    /// inbox begins after the earlier inbox has stopped.
     func open(adopting: Bool = false, into sink: any IntakeSink) {
         let old = all
         let current = configuration.now
@@ -123,11 +123,11 @@ package final class Inboxes {
         return "\(line); \(advice)"
     }
 
-    /// Calls `found` for each inbox that is taking in pictures from a folder with this name, then calls `done`. Each
-    /// such inbox reports to its sink later that the folder has ended.
+    /// Calls `found` for each inbox that is taking in pictures from a folder with this name, then calls `done`. Each of
+    /// these inboxes later reports to its sink that the folder is complete.
     func expect(_ folder: String, found: @escaping Done<Inbox>, done: @escaping @Coordination @Sendable () -> Void) {
         each(all) { inbox, wanted, over in
-            // The inbox calls `done` later on the same queue, so always after `found`.
+            // `found` runs before `done`: both run on the coordination queue, and the inbox submits `found` first.
             inbox.expect(folder, wanted: wanted, found: { Coordination.async { found(inbox) } }, done: over)
         } done: { _ in
             done()

@@ -4,9 +4,9 @@ import JobLedger
 import JobModel
 import Synchronization
 
-/// A folder of an inbox. Files from it join the same batch until the inbox reports that the folder is quiet. After a
-/// crash, the ledger closes all open batches, and the remaining files of a folder form a new batch. Compares paths byte
-/// by byte, because different paths may be equal as Swift strings.
+/// A folder of an inbox. Its files join one batch until the inbox reports that the folder is quiet. After a crash, the
+/// ledger closes all open batches, so the folder's remaining files form a new batch. Paths are compared byte by byte,
+/// because Swift may treat strings with different bytes as equal.
 struct DroppedFolder: Hashable {
     private var inbox: [UInt8]
     private var folder: [UInt8]
@@ -19,7 +19,7 @@ struct DroppedFolder: Hashable {
 }
 
 extension JobIntake {
-    /// Returns the batch that pictures from this folder join, and allocates a new batch if the folder has no open one.
+    /// Returns the batch that pictures from this folder join: the folder's open batch, or else a new batch.
     func batch(of folder: String, in inbox: String) -> BatchRecord {
         let place = DroppedFolder(folder, in: inbox)
         let id = open[place] ?? jobs.takeBatch()
@@ -27,8 +27,8 @@ extension JobIntake {
         return BatchRecord(id: id, name: folder, isOpen: true)
     }
 
-    /// Opens the batch of a folder with this name while its first pictures are still settling. Calls `done` when the
-    /// batch is durable, or if no such folder exists.
+    /// Opens the batch of a folder with this name while the folder's first pictures are still settling. Calls `done`
+    /// when the batch is durable, or if no such folder exists.
     package func expect(_ folder: String, done: @escaping @Sendable () -> Void) {
         let isFound = Mutex(false)
         inboxes.expect(folder) { [self] inbox in

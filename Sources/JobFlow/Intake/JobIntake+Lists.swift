@@ -17,8 +17,9 @@ extension JobIntake {
     /// The parsed list, or the reason why it can't be read.
     private typealias Reading = Result<AddressList, JobFailure>
 
-    /// Enters files from an inbox, some of which are lists. A list is an original, too. It has its own job, which is
-    /// recorded as ended at once, so that the list is disposed of like any other original.
+    /// Enters files from an inbox. `lists` are lists of URLs, and `others` are pictures. A list gets a job of its own,
+    /// which is recorded as ended at once, so that the daemon disposes of the list in the same way as of any other
+    /// original.
     ///
     /// Runs on the inbox's queue, because the inbox's disk may hang.
     package nonisolated func accept(
@@ -69,7 +70,8 @@ extension JobIntake {
         }
     }
 
-    /// Adds the list that a client has passed. Calls `done` once its jobs are in the ledger. Blocks on the list's disk.
+    /// Enters the jobs of a list that a client has passed. Calls `done` once the jobs are in the ledger. Blocks on the
+    /// list's disk.
     package nonisolated func add(
         list file: Descriptor, named name: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void
@@ -111,7 +113,7 @@ extension JobIntake {
         }
     }
 
-    /// Makes the jobs of a list, but leaves it to the caller to enter them.
+    /// Makes the jobs of a list. The caller must enter them in the ledger.
     private func jobs(
         of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
         _ priority: Priority? = nil

@@ -10,9 +10,8 @@ import PipelineModel
 import ServiceProgram
 package import SystemCalls
 
-/// Takes in files that clients pass as descriptors. The daemon copies each file into the spool before it answers the
-/// client. So a client can make the daemon read only files that the client itself can read, and the client keeps its
-/// file.
+/// Takes in files that clients pass as open descriptors, so a client can only add files that it can read itself. The
+/// daemon copies each file into the spool before it answers the client, and the client keeps its own file.
 extension JobIntake {
     /// Makes an unnamed empty file for a client that wants to add a picture of this size.
     package func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void) {
@@ -34,7 +33,7 @@ extension JobIntake {
         }
     }
 
-    /// Copies the file into the spool and enters its job. Blocks on the disks.
+    /// Copies the file into the spool, and enters a job for the copy. Blocks on the disks of the file and of the spool.
     package nonisolated func add(
         _ file: Descriptor, named name: String, in subfolder: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void
@@ -81,7 +80,7 @@ extension JobIntake {
         }
         enter([record], after: others) { [ledger] answer in
             guard case .done = answer else { return done(.failure(.needs(answer, job: record.id))) }
-            // The job is recorded, even if the ledger can't be read at the moment.
+            // The ledger has recorded the job, even if it can't be read at the moment.
             done(.success((try? ledger.job(record.id)) ?? record))
         }
     }

@@ -8,8 +8,8 @@ import PipelineModel
 import ServiceProgram
 package import SystemCalls
 
-/// Takes pictures in from inboxes and clients. Records each picture in the ledger, and makes a job of it once the
-/// record is durable.
+/// Takes in pictures from inboxes and clients. Records each picture in the ledger, and makes a job of the picture once
+/// the record is durable.
 @Coordination
 package final class JobIntake: IntakeSink {
     package let ledger: Ledger
@@ -19,7 +19,7 @@ package final class JobIntake: IntakeSink {
     let jobs: JobQueue
     private let recovery: Recovery
     private nonisolated let owners = UserNames()
-    /// The open batches of dropped folders.
+    /// The open batches of folders in inboxes, by folder.
     var open: [DroppedFolder: Int] = [:]
     package weak var events: (any DaemonEvents)?
 
@@ -92,8 +92,8 @@ package final class JobIntake: IntakeSink {
             priority: order.priority.rank)
     }
 
-    /// Records new jobs, and calls `done` when they are durable. If the ledger refuses a record, no job is made: the
-    /// file stays claimed, and the next start takes it in.
+    /// Records new jobs, and calls `done` when they are durable. If the ledger refuses the record of a file, the daemon
+    /// makes no job. The file stays claimed, and the next start takes it in.
     package func enter(
         _ records: [JobRecord], _ listed: ListedJobs? = nil, batches: [BatchRecord] = [], isAsked: Bool = false,
         done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
@@ -137,7 +137,7 @@ package final class JobIntake: IntakeSink {
         jobs.add(sign * listed.wrong, to: .failed)
     }
 
-    /// Records new jobs that depend on others.
+    /// Records new jobs that depend on the jobs in `others`.
     package func enter(
         _ records: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
         done: @escaping Done<NeedsAnswer>

@@ -7,7 +7,7 @@ package import PipelineModel
 import SystemCalls
 
 /// Saves and removes the recipes that clients make. Each recipe has a file in the state folder. After each change, the
-/// configuration is reloaded; if the reload refuses the change, the change is undone.
+/// daemon reloads the configuration. If the reload fails, the daemon undoes the change.
 @Coordination
 package final class OwnRecipes {
     package typealias Answer = Result<[Problem], CommandRefusal>
@@ -16,7 +16,7 @@ package final class OwnRecipes {
     private let configuration: ConfigurationInForce
     private let reloads: Reloads
     nonisolated private let lane = FileLane(threads: 1)
-    /// Changes that have not begun, because another change is in progress.
+    /// Changes that wait until the change in progress has ended.
     private var waiting: [(recipe: String, text: String?, done: Done)] = []
     private var isChanging = false
 
@@ -27,8 +27,8 @@ package final class OwnRecipes {
         (self.configuration, self.reloads) = (configuration, reloads)
     }
 
-    /// Saves the recipe. Calls `done` with the problems that prevented the change; without problems, the recipe is in
-    /// force.
+    /// Saves the recipe. Calls `done` with the problems that prevented the change. An empty list means that the recipe
+    /// is in force.
     func save(_ recipe: OwnRecipe, _ done: @escaping Done) {
         do throws(Refusal) { change(recipe.name, to: try recipe.text(), done) } catch {
             done(.failure(.badValue("'\(recipe.name)' \(error.sentence)")))
@@ -120,7 +120,7 @@ package final class OwnRecipes {
 }
 
 extension Configuration {
-    /// Returns the file of the recipe with this name, whether the recipe is in force or held.
+    /// Returns the file of the recipe with this name. The recipe may be in force or held.
     fileprivate func file(of name: String) -> String? {
         (recipes + held.map(\.recipe)).first { $0.name == name }?.file
     }

@@ -23,8 +23,8 @@ package struct Recovery: Sendable {
     func recover() throws {
         for var job in try ledger.interrupted() {
             if job.intent != nil {
-                // The job is queued again. Its publish operation then finishes the intent, in turn with the other work
-                // on the outbox.
+                // Queues the job again. Its publish operation then completes the publish intent, in turn with the other
+                // work on the outbox.
                 queueAgain(&job)
             } else if job.state == .cancelling {
                 job.end(.cancelled, at: Timestamp.now())
@@ -38,8 +38,9 @@ package struct Recovery: Sendable {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
     }
 
-    /// Queues an interrupted job again. A job that was running when the daemon crashed runs alone, and only a limited
-    /// number of times, because a picture that crashes the daemon would otherwise do so at every start.
+    /// Queues an interrupted job again. If the job was running when the daemon crashed, its picture may have caused the
+    /// crash. Such a job runs alone, and fails after `CrashTries=` crashes, so that it can't crash the daemon at every
+    /// start.
     private func again(_ job: inout JobRecord) {
         if job.state == .running {
             job.tries += 1
@@ -120,8 +121,8 @@ package struct Recovery: Sendable {
     /// is over.
     private func isAtWork(_ job: JobRecord) -> Bool { places.isWorkplace(of: job, job.source, job.order) }
 
-    /// Records `source` as the original of the job. Returns false if the job has its original elsewhere, or is being
-    /// brought back.
+    /// Records `source` as the original of the job. Returns false if the job is unknown, has its original elsewhere, or
+    /// is being brought back.
     private func putRight(_ id: Int, source: String) throws -> Bool {
         guard let job = try ledger.job(id), job.returns == nil else { return false }
         // If the file is at its recorded path, its disk was not mounted when the ledger recorded the original as gone.
@@ -131,7 +132,7 @@ package struct Recovery: Sendable {
                 ? "job \(id): its original, which was missing, is at \(source) again"
                 : "job \(id): its original was at \(source), not at \(job.source) as recorded; the record is corrected",
             of: LogSubject(job))
-        // If the job is over, the file returns to its recorded place.
+        // Moves the file back to its recorded place if the job is over.
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
             return true
         }

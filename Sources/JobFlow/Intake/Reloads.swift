@@ -24,7 +24,7 @@ package final class Reloads {
     private var isReloading = false
     /// Callers whose reload or trial has not begun. A trial only reports problems.
     private var waiting: [(isTrial: Bool, done: Done)] = []
-    /// The problems because of which the latest reload changed nothing.
+    /// The problems that made the latest reload fail. Empty if it succeeded.
     private var problems: [Problem] = []
 
     init(_ configuration: ConfigurationInForce, _ plugins: PluginGenerations, in pool: WorkerPool, _ inboxes: Inboxes) {
@@ -99,8 +99,8 @@ package final class Reloads {
         }
     }
 
-    /// Copies the current plugins and tests the copies, one set at a time. Calls `done` on `lane`, so `done` may wait
-    /// for a disk.
+    /// Copies the current plugins, and loads the copies in a worker to test them. Calls `done` on `lane`, so `done` may
+    /// wait for a disk.
     nonisolated private func tryPlugins(
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
@@ -110,8 +110,8 @@ package final class Reloads {
         }
     }
 
-    /// Call this if a worker lacked a configured filter. If the filter's file exists, the copy in use must be damaged,
-    /// so this makes new copies of the plugins. Calls `done` if the new copy provides the filter.
+    /// Looks for a configured filter that a worker lacked. If the filter's file still exists, the copy in use must be
+    /// damaged, so the daemon copies the plugins again. Calls `done` only if the new copies provide the filter.
     func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
         guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
             return

@@ -26,9 +26,9 @@ package struct DoneJobs {
         (self.originals, self.revivals, self.check) = (originals, revivals, check)
     }
 
-    /// Brings the originals back and queues the jobs again. The earlier results stay until new ones replace them. Calls
-    /// `done` when the changes are durable. With `asking`, changes nothing, and only reports the outcome that a redo
-    /// would have.
+    /// Brings the originals back and queues the jobs again. The earlier results stay until new results replace them.
+    /// Calls `done` when the changes are durable. With `asking`, changes nothing, and only reports the outcome that a
+    /// redo would have.
     package func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             lane(of: records).async { [check] in
@@ -75,8 +75,9 @@ package struct DoneJobs {
         }
     }
 
-    /// Removes the jobs' results from the outbox, and moves their originals to `cancelled/`, or to `goal`. Calls `done`
-    /// when the originals have arrived, without waiting for originals that can't be moved.
+    /// Removes the jobs' results from the outbox, and moves their originals to `goal`, or to `cancelled/` if `goal` is
+    /// nil. Calls `done` when all originals that can be moved have arrived. With `asking`, changes nothing, and only
+    /// reports the outcome that an undo would have.
     package func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             if asking { return askToUndo(records, outcome, goOn) }

@@ -7,7 +7,8 @@ package import PipelineModel
 import ServiceProgram
 import Synchronization
 
-/// Applies users' changes to jobs in the window and to rows outside it: cancellations, priorities and dependencies.
+/// Applies users' changes to jobs in the window, and to jobs that exist only as rows of the ledger: cancellations,
+/// priorities and dependencies.
 @Coordination
 package struct JobChanges {
     private let ledger: Ledger
@@ -35,8 +36,8 @@ package struct JobChanges {
         let counted = Mutex((cancelled: 0, left: [String]()))
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // Starts with the inboxes. From now on, a chosen file that settles becomes a cancelled job instead of a queued
-        // one.
+        // Starts with the inboxes. From now on, the intake enters each chosen file as a cancelled job instead of a
+        // queued job.
         inboxes.catchUp(cancelling: files, some) { settling, left in
             counted.withLock { $0 = ($0.cancelled + settling, left) }
             group.leave()
@@ -51,7 +52,7 @@ package struct JobChanges {
         }
     }
 
-    /// Cancels the chosen jobs in the window and the chosen rows outside it.
+    /// Cancels the chosen jobs, both in the window and among the rows outside the window.
     package func cancel(_ choice: JobChoice, done: @escaping Done<Int>) {
         let chosen = jobs.all.filter { choice.speaks(of: $0.record) }
         let rows = Mutex(0)
@@ -72,8 +73,8 @@ package struct JobChanges {
         waiters.waitUntilStopped(chosen.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [ledger] in
             let rows = rows.withLock { $0 }
-            // Jobs that had not begun have left the window at once, but the ledger may not have recorded their
-            // cancellation durably yet.
+            // A job that had not begun leaves the window at once. At that moment, its cancellation may not be durable
+            // yet.
             ledger.whenDurable {
                 Coordination.async {
                     let isCancelled: (Job) -> Bool = {
@@ -85,10 +86,10 @@ package struct JobChanges {
         }
     }
 
-    /// Cancels rows outside the window in the ledger, without loading them. Their originals are moved later, in the
-    /// background.
+    /// Cancels the chosen rows outside the window in the ledger, without loading them. The daemon moves their originals
+    /// later, in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
-        // Rows that are about to be cancelled must not enter the window in place of the jobs that leave it.
+        // Prevents rows that are about to be cancelled from entering the window when other jobs leave it.
         jobs.suspendFilling()
         ledger.cancelQueued(upTo: jobs.numbers.lastID, choice, except: jobs.ids, at: Timestamp.now()) {
             [self] cancelled in
@@ -111,8 +112,8 @@ package struct JobChanges {
     /// Changes the priority of the chosen jobs that have not begun. Calls `done` with the number of jobs that now have
     /// this priority.
     package func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>) {
-        // After the change, a row outside the window may precede a job in the window. So the chosen jobs return from
-        // the window to the queue, to be taken in the new order.
+        // After the change, a row outside the window may precede a job in the window. So the chosen jobs leave the
+        // window and become rows again; the window then takes rows in the new order.
         jobs.suspendFilling()
         for job in jobs.all where choice.speaks(of: job.record) && !runner.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }

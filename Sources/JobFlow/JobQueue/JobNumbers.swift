@@ -11,13 +11,14 @@ struct JobNumbers {
         (nextID, nextPosition, nextBatch) = (highest.id + 1, highest.position + 1, highest.batch + 1)
     }
 
-    /// Allocates `count` job numbers, and as many positions at the end of the queue. Returns the first of each.
+    /// Allocates `count` job numbers and `count` positions at the end of the queue. Returns the first number and the
+    /// first position.
     mutating func takeJobs(_ count: Int = 1) -> (id: Int, position: Int) {
         defer { nextID += count }
         return (nextID, takePositions(count))
     }
 
-    /// Allocates `count` positions at the end of the queue, and returns the first.
+    /// Allocates `count` positions at the end of the queue. Returns the first position.
     mutating func takePositions(_ count: Int = 1) -> Int {
         defer { nextPosition += count }
         return nextPosition

@@ -6,15 +6,15 @@ import ServiceProgram
 /// Reads the jobs that match a filter, up to the ID `last`, in portions, so that other work can run in between.
 @Coordination
 struct JobPortions {
-    /// Jobs per portion. The jobs of a portion are changed together, and share the cost of a few commits.
+    /// Jobs per portion. The caller changes all jobs of a portion together, so that they share a few commits.
     nonisolated static let size = 2000
 
     let ledger: Ledger
     let filter: JobFilter
     let last: Int
 
-    /// Calls `each` with each portion, and waits until it calls `goOn`. Calls `done` after the last portion, or with
-    /// the error that stopped the reading.
+    /// Calls `each` with one portion after another. `each` calls `goOn` to get the next portion. Calls `done` after the
+    /// last portion, or with the error that stopped the reading. `outcome` is passed on from call to call.
     func each<Outcome: Sendable>(
         _ outcome: Outcome, after id: Int = 0,
         _ each:

@@ -17,14 +17,14 @@ extension JobQueue {
         ledger.bringBackDue(at: positions(), setBack: setBack, most: most) { [self] count, next in
             Coordination.async { [self] in
                 cameBack(count)
-                // Retries that are due in close succession are queued together.
+                // Waits for at least 0.1 seconds, so that retries that are due in close succession are queued together.
                 if let next { retry(at: max(next, Timestamp.now() + 0.1)) }
             }
         }
     }
 
-    /// Queues jobs before their retry is due. Selects the jobs that are in `ids` and in `batch`, if these are given.
-    /// Calls `done` with the queued jobs.
+    /// Queues jobs before their retry is due: the jobs with these IDs, or all jobs if `ids` is nil. If `batch` is
+    /// given, only queues jobs of this batch. Calls `done` with the IDs of the queued jobs.
     func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping Done<[Int]>) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in
@@ -42,12 +42,12 @@ extension JobQueue {
         }
     }
 
-    /// Allocates positions at the end of the queue for all jobs that the ledger may queue again, one for each job
-    /// number. The number of waiting jobs in `counts` could be too low, because the ledger may contain waiting jobs
-    /// that it has not reported yet.
+    /// Allocates a position at the end of the queue for each job number, which is enough for all jobs that the ledger
+    /// may queue again. The count of waiting jobs in `counts` could be too low, because the ledger may contain waiting
+    /// jobs that it has not reported yet.
     private func positions() -> Int { numbers.takePositions(numbers.lastID) }
 
-    /// Queues jobs whose originals were brought back.
+    /// Queues jobs again after their originals were brought back.
     func queueAgain(_ records: [JobRecord]) {
         guard !records.isEmpty else { return }
         var records = records

@@ -5,16 +5,16 @@ import JobModel
 import OperationGraph
 import PipelineModel
 
-/// Turns a row that enters the window into a job.
+/// Makes a job of each row that enters the window.
 @Coordination
 protocol JobQueueDelegate: AnyObject {
-    /// Returns false if the window should take no more rows for now.
+    /// Makes a job of the row. Returns false if the window should take no more rows for now.
     func take(_ row: JobRecord) -> Bool
 }
 
-/// All jobs. Jobs in the window have operations. All other jobs wait as rows of the ledger, and enter the window by
-/// priority and position. The window has separate room for jobs that start with a download and jobs that start with
-/// rendering.
+/// Holds the jobs of the window, and fills the window from the ledger. Jobs in the window have operations. All other
+/// jobs are only rows of the ledger, and enter the window by priority and position. The window has separate room for
+/// jobs that start with a download and jobs that start with rendering.
 @Coordination
 package final class JobQueue {
     let ledger: Ledger
@@ -33,10 +33,11 @@ package final class JobQueue {
     private var begun: [FirstQueue: Int] = [:]
     /// Jobs that have left the window, but whose new state is not recorded yet.
     private var ending: Set<Int> = []
-    /// Highest priority of the rows outside the window, for each queue. No entry means that no row is left outside.
+    /// Highest priority that queued rows outside the window may have, for each queue. No entry means that no queued row
+    /// is outside the window.
     private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
     private var turns = WindowTurns()
-    /// Number of bulk changes in progress. While there are any, no row enters the window.
+    /// Number of bulk changes in progress. No row enters the window until all of them have ended.
     private var suspensions = 0
     private var isClosed = false
 
@@ -48,7 +49,7 @@ package final class JobQueue {
         reads = RepeatedReads(ledger)
     }
 
-    /// Continues the numbers and counts from the rows in the ledger.
+    /// Continues after the highest numbers in the ledger.
     func begin(after highest: (id: Int, position: Int, batch: Int)) { numbers.begin(after: highest) }
     func begin(with counts: [JobState: Int]) { self.counts = JobCounts(counts) }
 
@@ -86,10 +87,12 @@ package final class JobQueue {
         if job.entry == .render { turns[.render].leave(job.lane) }
     }
 
-    /// Keeps the row from being read again until its new state is recorded.
+    /// Prevents the window from reading the row again until `finishEnding`, when the ledger has recorded the row's new
+    /// state.
     func beginEnding(_ id: Int) { ending.insert(id) }
 
-    /// `arrived` is the row's priority if the row is queued again, so that the window may take it.
+    /// Allows the window to read the row again. `arrived` is the row's priority if the row is queued again, and
+    /// otherwise nil.
     func finishEnding(_ id: Int, arrived: Priority? = nil) {
         ending.remove(id)
         fill(arrived: arrived)
@@ -158,7 +161,7 @@ package final class JobQueue {
     private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && suspensions == 0 && !queues[entry].report.paused }
 
     /// Takes rows into the window while it has room. `arrived` is the highest priority of rows that may have joined the
-    /// queue, or nil if none has.
+    /// queue; nil if no row has joined.
     func fill(arrived: Priority? = .high) {
         for entry in FirstQueue.allCases { fill(entry, arrived: arrived) }
     }

@@ -7,8 +7,8 @@ package import PictureFiles
 package import PipelineModel
 import ServiceProgram
 
-/// Retries failed and cancelled jobs with the current version of their recipe. Jobs that wait for a scheduled retry are
-/// queued at once.
+/// Retries failed and cancelled jobs with the current version of their recipe. Also queues jobs that wait for a
+/// scheduled retry, before the retry is due.
 @Coordination
 package struct RetryRequests {
     private let ledger: Ledger
@@ -23,9 +23,9 @@ package struct RetryRequests {
         self.originals = originals
     }
 
-    /// Retries the jobs in `records`, and all jobs accepted so far (or only those of `batch`) that are in one of
-    /// `states`. Jobs that wait for a scheduled retry are queued early: those in `early`, or all if it is nil. Calls
-    /// `done` when the changes are durable.
+    /// Retries the jobs in `records`, and all jobs in one of `states` that were accepted before this call. Also queues
+    /// the jobs in `early`, which wait for a scheduled retry, or all such jobs if `early` is nil. `batch` restricts
+    /// everything except `records` to the jobs of one batch. Calls `done` when the changes are durable.
     package func revive(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
         done: @escaping Done<RetryOutcome>
@@ -36,8 +36,8 @@ package struct RetryRequests {
             bringBack(records, isNamed: true, for: revival) { [self] in
                 bringBackAll(JobFilter(states: states, batch: batch), upTo: last, for: revival) { [ledger] in
                     revival.whenOver {
-                        // Runs after the jobs were queued. A queued job must fail again if a job that it depends on was
-                        // not brought back.
+                        // Runs only after all jobs were queued, because a queued job must fail again if one of its
+                        // dependencies was not brought back.
                         ledger.followAll { Coordination.async { done(revival.outcome) } }
                     }
                 }
@@ -65,7 +65,8 @@ package struct RetryRequests {
         }
     }
 
-    /// Brings back the originals of these jobs and queues the jobs. Calls `goOn` when it can accept the next jobs.
+    /// Brings back the originals of these jobs and queues the jobs. Calls `goOn` when the next portion of jobs may
+    /// begin.
     private func bringBack(
         _ records: [JobRecord], isNamed: Bool, for revival: RetryRequest,
         goOn: @escaping @Coordination @Sendable () -> Void
@@ -93,12 +94,11 @@ package struct RetryRequests {
     }
 }
 
-/// A request in progress to bring jobs back. While the originals of one portion are moved, the next portion is
-/// prepared, and a third one waits. So the queues that move the originals never idle.
+/// A request in progress to bring jobs back. Limits the number of portions in flight.
 @Coordination
 private final class RetryRequest {
-    /// Maximum number of portions in flight: one is being moved, one is being prepared, and one waits, so that neither
-    /// step idles.
+    /// Maximum number of portions in flight. One portion is being moved, one is being prepared, and one waits, so that
+    /// the queues that move originals never idle.
     private static let mostUnderWay = 3
 
     var outcome: RetryOutcome

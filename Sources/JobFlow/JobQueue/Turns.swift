@@ -2,10 +2,10 @@ import JobLedger
 import JobModel
 import PipelineModel
 
-/// The turns in which a queue's lanes fill the window.
+/// Reads rows for the window from the lanes of a queue, which take turns.
 ///
 /// Each lane may use only its share of the window, so that a long list from one host, a large batch, or a user with
-/// many pictures leaves room for other jobs. The gate of the queue then lets the lanes in the window take turns.
+/// many pictures leaves room for other jobs. In the window, the queue's gate admits operations from the lanes in turn.
 struct Turns {
     private let queue: FirstQueue
     var share: Int
@@ -15,9 +15,9 @@ struct Turns {
     private(set) var full: Set<Lane> = []
     /// Full lanes in which enough jobs have ended to justify a query for more rows.
     private(set) var due: Set<Lane> = []
-    /// The group whose rows were read last, for each priority.
+    /// For each priority, the group (a host or a recipe) whose rows were read last.
     private var lastGroup: [Priority: String] = [:]
-    /// The member whose pictures were read last, for each recipe.
+    /// For each recipe, the member (a batch or a user) whose rows were read last.
     private var lastMember: [String: Int] = [:]
 
     init(_ queue: FirstQueue, share: Int = .max) { (self.queue, self.share) = (queue, share) }
@@ -32,13 +32,14 @@ struct Turns {
         if full.contains(lane), left <= share / 2 { due.insert(lane) }
     }
 
-    /// Marks a lane that has used up its share, and may have more rows outside the window.
+    /// Marks the lane as full: it has used up its share, and may have more rows outside the window.
     mutating func close(_ lane: Lane) {
         full.insert(lane)
         if room(for: lane) > share / 2 { due.insert(lane) } else { due.remove(lane) }
     }
 
-    /// Unmarks a lane that has no more rows outside the window, or whose rows a later query for all lanes will find.
+    /// Marks the lane as no longer full, because it has no more rows outside the window, or because a later query for
+    /// all lanes will find its rows.
     mutating func open(_ lane: Lane) {
         full.remove(lane)
         due.remove(lane)
@@ -107,7 +108,7 @@ struct Turns {
     }
 }
 
-/// The turns of both queues in which jobs start.
+/// The turns of the download queue and the turns of the render queue. Each job starts in one of these two queues.
 struct WindowTurns {
     private var download = Turns(.download, share: 8)
     private var render = Turns(.render)

@@ -8,13 +8,13 @@ import ServiceProgram
 /// A waiter, the jobs that it waits for, and the reports that it has received.
 private struct Wait {
     enum Kind {
-        /// Certain jobs, until all are over. The set contains the jobs that are not over yet.
+        /// Waits until certain jobs are over. The set contains the jobs that are not over yet.
         case these(Set<Int>)
-        /// All jobs, until the daemon has no work left.
+        /// Waits until the daemon has no work left.
         case everything
-        /// The jobs of a batch, until it has ended.
+        /// Waits until the batch has ended.
         case batch(Int)
-        /// Certain jobs, until no operation works on them. Their originals may still have to be moved.
+        /// Waits until no operation works on certain jobs. The originals of these jobs may still have to be moved.
         case stopping(Set<Int>)
     }
 
@@ -40,8 +40,8 @@ package final class Waiters {
     private let inboxes: Inboxes
     private let originals: OriginalMover
     private var waits: [Wait] = []
-    /// Batches whose jobs are being read from the ledger. The value says whether the batch has changed since the read
-    /// began, so that it must be read again.
+    /// Batches whose jobs are being read from the ledger. The value is true if another read must follow, because the
+    /// batch has changed or a client has begun to wait since the read began.
     private var reading: [Int: Bool] = [:]
 
     package init(
@@ -80,9 +80,10 @@ package final class Waiters {
         check()
     }
 
-    /// Finds out whether a batch has ended, and which of its jobs are over but not yet reported: jobs that ended before
-    /// a waiter registered, and jobs that were changed in bulk. Reads these jobs on another queue, because they may be
-    /// many. Reads no jobs if every waiter has received as many reports as jobs have ended.
+    /// Reads from the ledger whether a batch has ended, and which of its jobs are over but not yet reported: jobs that
+    /// ended before the client began to wait, and jobs that were changed in bulk. Runs the read on another queue,
+    /// because the batch may have many jobs. Reads no jobs if each waiter of the batch has already received a report
+    /// for every ended job.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
         let reported = waits.filter { $0.batch == batch }.map(\.reported.count).min()
@@ -109,7 +110,7 @@ package final class Waiters {
         let isOutdated = reading.removeValue(forKey: batch) == true
         switch hasEnded {
         case .success(let hasEnded):
-            // The batch changed or a waiter registered during the read, so some reports may be missing.
+            // The batch has changed or a client has begun to wait during the read, so some reports may be missing.
             if isOutdated { return lookUp(batch: batch) }
             for index in waits.indices where waits[index].batch == batch { waits[index].batchHasEnded = hasEnded }
             check()

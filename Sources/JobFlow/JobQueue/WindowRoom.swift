@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// Room for the jobs of each priority in a window of `size` jobs.
+/// Limits how many jobs of each priority enter a window of `size` jobs.
 struct WindowRoom {
     let size: Int
 
@@ -20,11 +20,12 @@ struct WindowRoom {
     /// full.
     func lowest(beside count: Int) -> Priority? { Priority.allCases.first { count < limit(of: $0) } }
 
-    /// Number of free places in the window that justifies another query. One query for each job that ends would cost
-    /// more than the job.
+    /// Number of free places at which the window queries the ledger for more rows. A query for each job that ends would
+    /// cost more than the job.
     var portion: Int { max(1, size / 16) }
 
-    /// Whether the window takes no more rows, because the new states of too many jobs are still unrecorded. Rows that
-    /// have no work before a barrier never enter the window, so the window's size does not limit their number.
+    /// Whether the window takes no more rows for now, because the ledger has not yet recorded the new states of
+    /// `unrecorded` jobs. A row without work before its barrier moves to the barrier without entering the window, so
+    /// the window's size does not limit the number of such rows.
     func isBlocked(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
 }

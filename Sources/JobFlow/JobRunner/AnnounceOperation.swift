@@ -2,8 +2,8 @@ import Foundation
 package import OperationGraph
 import Synchronization
 
-/// Logs that a job is published, or releases the jobs of a batch that has reached a barrier. The event is in the ledger
-/// already, from the transaction that ended the job or brought the batch to the barrier.
+/// Logs that a job is published, or releases the jobs of a batch that has reached a barrier. The ledger already
+/// contains the event: the transaction that ended the job or brought the batch to the barrier has recorded it.
 package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: its state is in `news`.
 
@@ -14,7 +14,7 @@ package final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
 
     init(_ news: News? = nil) { self.news = Mutex(news) }
 
-    /// Sets the announcement. The operation must not have begun.
+    /// Sets the announcement. Must be called before the operation begins.
     func announces(_ news: @escaping @Sendable () -> Void) {
         self.news.withLock {
             $0 = { done in

@@ -62,9 +62,9 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     private let record: @Sendable (FetchResume?, @escaping @Sendable () -> Void) -> Void
     private let box: Mutex<Box>
 
-    /// Downloads into the file at `path`. If the file does not contain the part described in `earlier`, starts from
-    /// byte 0. `record` stores the description of a part durably, so that a restarted daemon can resume the download,
-    /// and then calls back. Returns nil if `string` is not an http or https URL.
+    /// Downloads into the file at `path`. Starts from byte 0 if the file does not contain the part described in
+    /// `earlier`. `record` makes the description of a part durable, so that a restarted daemon can resume the download,
+    /// and then calls its second argument. Returns nil if `string` is not an http or https URL.
     init?(
         string: String, into path: String, named given: String? = nil, goingOn earlier: FetchResume? = nil,
         limits: DownloadLimits = DownloadLimits(),
@@ -219,8 +219,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         }
     }
 
-    /// Removes the partial file, unless a later attempt can resume it, then finishes the operation: as failed, or as
-    /// cancelled if `failure` is nil.
+    /// Removes the partial file, unless a later attempt can resume the download. Then finishes the operation: as
+    /// failed, or as cancelled if `failure` is nil.
     private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure
         failure?.stage = FetchedFile.stage

@@ -1,5 +1,5 @@
-/// Counts URL jobs by whether this or another node downloads them, and remembers the jobs that only this node may
-/// download.
+/// Counts the URL jobs that this node downloads and the URL jobs that other nodes download. Also remembers the jobs
+/// that only this node may download.
 struct DownloadShares {
     private struct Host {
         var failures = 0
@@ -7,8 +7,8 @@ struct DownloadShares {
         var end = ContinuousClock.now
     }
 
-    /// Number of jobs in the window that another node downloads and renders. `here` counts the jobs that this node
-    /// downloads.
+    /// Number of jobs in the window that other nodes download and render. `here` is the number of jobs in the window
+    /// that this node downloads.
     private(set) var there = 0
     private(set) var here = 0
     /// Jobs that another node has returned. This node will download them itself.
@@ -33,10 +33,10 @@ struct DownloadShares {
     func takes(_ host: String) -> Bool { hosts[host].map { $0.failures < Self.mostFailures || $0.end < .now } ?? true }
 
     /// Makes this node download the job's picture itself next time. `host` is set if the other node failed to download
-    /// from it.
+    /// from this host.
     mutating func downloadHere(_ id: Int, host: String?) {
-        // Cancelled jobs are never removed one by one, so the set is emptied when it has grown too large. A job that
-        // was dropped in this way may be lent and returned once more.
+        // Jobs that are cancelled stay in the set, so the set is emptied when it has grown too large. A job that is
+        // forgotten in this way may be lent and returned once more.
         if returned.count > 10_000 { returned = [] }
         returned.insert(id)
         hosts = hosts.filter { $0.value.end > .now }

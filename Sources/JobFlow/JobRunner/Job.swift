@@ -8,7 +8,7 @@ import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// A job within the window: its record, and its operations.
+/// A job in the window: its record and its operations.
 @Coordination
 package final class Job {
     package var record: JobRecord
@@ -17,7 +17,7 @@ package final class Job {
     package let lane: Lane
     package let entry: FirstQueue
     /// Downloads the URL. Nil if the job has no URL, if the picture is already on this node, or if another node
-    /// downloads it.
+    /// downloads or has downloaded it.
     package let download: DownloadOperation?
     package let render: RenderOperation
     /// Publishes the results. Nil if another barrier follows, because jobs publish only after the last barrier.
@@ -38,10 +38,10 @@ package final class Job {
         (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
 
-    /// Whether the job takes up a place of its lane. A job that another node downloads does not.
+    /// Whether the job counts against its lane's share of the window. A URL that another node downloads does not count.
     var countsInLane: Bool { entry == .render || download != nil }
 
-    /// Cancels the job's operations if none has begun; returns false if one has.
+    /// Cancels the job's operations, unless an operation has begun. Returns false if an operation has begun.
     package func withdraw() -> Bool {
         let first: AsyncOperation = download ?? render
         guard first.withdraw() else { return false }
@@ -49,7 +49,7 @@ package final class Job {
         return true
     }
 
-    /// The place of the job's operations in their queues.
+    /// The place of the job's operations in the order of their queues.
     package var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
     /// The operations that work on the picture, the last one first.
@@ -62,9 +62,9 @@ package final class Job {
         for operation in operations { operation.cancel() }
     }
 
-    /// Whether all operations of the job have ended, and a finished download is recorded. The runner records the file
-    /// one turn of the coordination queue after the download has finished. Without that record, the original could not
-    /// be disposed of.
+    /// Whether all operations of the job have ended, and a finished download is recorded. The runner records a
+    /// downloaded file one turn of the coordination queue after the download has finished. Without that record, the
+    /// daemon could not dispose of the original.
     var isStill: Bool {
         operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
     }

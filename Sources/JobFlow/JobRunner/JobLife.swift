@@ -41,7 +41,8 @@ package enum JobLife: Hashable {
         case giveBack
         /// A resource that the job needs is missing; the text is the reason.
         case setAside(String)
-        /// The job's operations were withdrawn before the first one began, so that its row can be changed.
+        /// The runner has withdrawn the job's operations before any of them began, so that the job's row can be
+        /// changed.
         case withdrawn
         /// An operation has begun, and nothing delays it.
         case began
@@ -67,7 +68,7 @@ package enum JobLife: Hashable {
         /// Keeps the part of the file that an interrupted download has fetched.
         case keepPart
         case cancelOperations
-        /// Sends `stopped` now if all operations have stopped already.
+        /// Sends `stopped` if all operations have already stopped.
         case checkOperations
         case discardFiles
         /// Takes the job out of the window.
@@ -80,7 +81,7 @@ package enum JobLife: Hashable {
     }
 
     /// The state that the ledger and clients see. Nil once the job has left the window, because the runner then sets
-    /// its state.
+    /// the job's state itself.
     package var state: JobState? {
         switch self {
         case .ended: nil
@@ -102,8 +103,8 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Whether a failure of the job's operations decides what happens to the job. Otherwise, the job has ended or
-    /// leaves the window anyway.
+    /// Whether a failure of the job's operations decides what happens to the job. Otherwise, the job has ended, is
+    /// being cancelled, or returns to the queue.
     package var canFail: Bool { self != .ended && stop != .cancel && stop != .giveBack }
 
     /// Whether the job's operations may be withdrawn, because none has begun.
@@ -124,8 +125,9 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Returns the transition that an event causes; nil if the event can't occur in this state. An event that changes
-    /// nothing returns the same state, because a report may arrive late, and a client may send a request at any time.
+    /// Returns the transition that an event causes; nil if the event can't occur in this state. Reports may arrive
+    /// late, and clients may send requests at any time, so an event that changes nothing is legal and returns the same
+    /// state.
     package func after(_ event: Event) -> Transition? {
         let unchanged = Transition(next: self)
         switch (event, self) {

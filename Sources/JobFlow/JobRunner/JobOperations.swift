@@ -22,7 +22,7 @@ protocol JobOperationsDelegate: AnyObject {
     func recordPart(_ id: Int, _ part: FetchResume?, _ recorded: @escaping @Sendable () -> Void)
     /// A job in progress is delayed for this reason. `reason` is nil when the delay is over.
     func showWait(_ id: Int, _ reason: String?)
-    /// The job's worker was lost, and another one retries the picture.
+    /// The job's worker was lost, and another worker retries the picture.
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account)
     /// Records the publish intent. Answers false if the job was cancelled first, or if the ledger refuses the intent.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void)
@@ -33,7 +33,7 @@ protocol JobOperationsDelegate: AnyObject {
 /// Creates and starts the operations of jobs, and keeps or discards the pictures that they render.
 @Coordination
 final class JobOperations {
-    /// The objects that provide the paths of originals and results, and that publish results.
+    /// Objects that provide the paths of originals and results, and that publish results.
     struct Files {
         var staging: Staging
         var claims: ClaimFolders
@@ -164,8 +164,8 @@ final class JobOperations {
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
 
-    /// Returns the URL if another node should download the picture itself; nil otherwise. Among other conditions, the
-    /// recipe must keep no original, and this node must have enough downloads of its own to keep its workers busy.
+    /// Returns the URL if another node should download and render the picture; nil otherwise. Among other conditions,
+    /// the recipe must keep no original, and this node must have enough downloads of its own to keep its workers busy.
     private func urlForOthers(_ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture])
         -> RenderOperation.RemoteDownload?
     {

@@ -89,8 +89,8 @@ extension JobRunner: ShortagesDelegate {
         }
     }
 
-    /// Returns false if the job has ended or leaves the window anyway. In that case, also stops the job if all its
-    /// operations have ended.
+    /// Returns whether a failure may change what happens to the job. Otherwise, the job has ended or is being stopped.
+    /// In that case, also completes the stop if all operations of the job have ended.
     private func canFail(_ job: Job) -> Bool {
         if job.life.canFail { return true }
         stopIfStill(job)
@@ -118,7 +118,8 @@ extension JobRunner: ShortagesDelegate {
         }
     }
 
-    /// Whether a resource that the failed job needs is known to be missing. If so, the job waits for it.
+    /// If a resource that the failed job needs is known to be missing, makes the job wait for the resource, and returns
+    /// true.
     private func waitsForResource(_ job: Job) -> Bool {
         let order = job.record.order
         guard let missing = shortages.first(where: job.record.needs) ?? shortages.gone(of: [order.inbox, order.outbox])
@@ -150,7 +151,7 @@ extension JobRunner: ShortagesDelegate {
     }
 
     func setAside(_ resource: Resource, because reason: String) {
-        // Rows that are about to wait must not enter the window.
+        // Prevents rows that are about to wait from entering the window.
         jobs.suspendFilling()
         ledger.setAside(resource, reason: reason, except: jobs.ids) { [self] count in
             Coordination.async { [self] in

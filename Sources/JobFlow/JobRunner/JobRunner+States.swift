@@ -55,11 +55,11 @@ extension JobRunner {
         return true
     }
 
-    /// Stops a job that has to leave the window, if all its operations have ended.
+    /// Completes the stop of a job that has to leave the window, if all its operations have ended.
     func stopIfStill(_ job: Job) {
         guard case .stopping = job.life, job.isStill else { return }
-        // If there is an intent, its staging files stay. The next attempt publishes them, or the disposal of the job
-        // removes them.
+        // If the job has a publish intent, its staging files stay. The next attempt publishes them, or the disposal of
+        // the job removes them.
         advance(job, .stopped(leavesFiles: job.render.image != nil && job.record.intent == nil))
     }
 
@@ -84,7 +84,7 @@ extension JobRunner {
 
     // MARK: - States
 
-    /// Takes the job out of the window, to wait as a row.
+    /// Takes the job out of the window. It then waits as a row.
     func wait(_ job: Job, _ waitReason: JobRecord.WaitReason, _ reason: String) {
         advance(job, .leaves)
         leaveToWait(job, waitReason, reason)
@@ -143,8 +143,8 @@ extension JobRunner {
             Coordination.async { [self] in
                 // `done` may begin another job's publication, so it must not run on the ledger's queue.
                 done()
-                // Removes staging files only after the new state is recorded, because they are needed until then. Keeps
-                // staging files that belong to a publish intent.
+                // Staging files are needed until the new state is recorded, so they are removed only now. Staging files
+                // that belong to a publish intent stay.
                 if record.intent == nil, state == .failed || (state == .waiting && !goesOn),
                     let image = job.render.image
                 {

@@ -9,8 +9,8 @@ import ServiceProgram
 import WorkerPools
 
 /// Takes each job through the window, from its row to its end. The runner translates the reports of the job's
-/// operations into events for `JobLife`, and carries out the effects that follow. It never reads a picture, because
-/// that is the workers' task, and it never waits for a disk.
+/// operations into events for `JobLife`, and carries out the effects that follow. The runner never reads a picture,
+/// because that is the workers' task, and never waits for a disk.
 @Coordination
 package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     let ledger: Ledger
@@ -90,7 +90,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     }
 
     /// Records the downloaded file as the job's original. The file stays in the spool, like a file from `pipectl add`.
-    /// After this, the daemon never downloads the file again, not even after a crash.
+    /// Once the file is recorded, the daemon never downloads it again, not even after a crash.
     private func recordDownload(_ job: Job, _ response: DownloadOperation.Response) {
         job.record.path = response.name
         job.record.file = response.file
@@ -188,7 +188,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
         }
     }
 
-    /// Records the publish intent. After that, the job can no longer be cancelled.
+    /// Records the publish intent. From then on, the job can no longer be cancelled.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = jobs[id], job.life.goesOn else { return done(false) }
         // Nil on the first call. A later call replaces the intent, because one of its names has been taken meanwhile.
@@ -246,8 +246,8 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     nonisolated private func release(_ batch: Int, done: @escaping @Sendable () -> Void) {
         ledger.release(batch) { [self] released in
             Coordination.async { [self] in
-                // Must not run on the ledger's queue, because the end of this operation may begin the next operation on
-                // the same thread.
+                // `done` ends this operation, and the next operation may then begin on the same thread. So `done` must
+                // not run on the ledger's queue.
                 done()
                 announcing.remove(batch)
                 if released > 0 { jobs.cameBack(released) }

@@ -4,8 +4,8 @@ import PipelineModel
 import ServiceProgram
 import SystemCalls
 
-/// The jobs of a list of URLs. A list may have a hundred thousand entries, so each record is made only when it is
-/// written.
+/// The jobs of a list of URLs. A list may have a hundred thousand entries, so each job's record is made only when the
+/// ledger writes it.
 package struct ListedJobs: Sequence, Sendable {
     let list: AddressList
     let name: String?
@@ -21,7 +21,7 @@ package struct ListedJobs: Sequence, Sendable {
     package let id: Int
     let position: Int
     let created = Timestamp.now()
-    /// The user who has added the list, and how, for the jobs' events.
+    /// A phrase that names the user who has added the list, for the jobs' events.
     var cause: String?
 
     package var count: Int { list.entries.count }
@@ -30,7 +30,7 @@ package struct ListedJobs: Sequence, Sendable {
         priority ?? orders.values.reduce(order.priority) { Swift.max($0, $1.priority) }
     }
 
-    /// Number of lines with a mistake. Each becomes a failed job.
+    /// Number of lines with a mistake. Each of these lines becomes a failed job.
     package var wrong: Int { list.wrong }
 
     package func makeIterator() -> some IteratorProtocol<JobRecord> { (0..<count).lazy.map(record).makeIterator() }

@@ -72,7 +72,7 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
         done: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        // The wait counts as file work, because an outbox that does not answer may block the turns before this one.
+        // The wait for the turn counts as file work, because an outbox that does not answer may block earlier turns.
         fileWork.begin(order.outbox)
         publisher.line(of: order.outbox).take(
             OutboxLine.Turn(files: files, work: work) { [self] error in
@@ -104,7 +104,8 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
             box.withLock { $0.outcome = outcome }
             return outcome.folders
         } done: { [self] error in
-            // The recorded intent stays. The next attempt completes it, or the disposal of the failed job reverts it.
+            // The recorded intent stays. The next attempt completes the intent, or the disposal of the failed job
+            // reverts it.
             if let error { return end(error) }
             conclude(image, publication.intent)
         }

@@ -38,7 +38,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         var names: JobNames
         /// Whether the names of the results have been chosen already.
         var isNamed = false
-        /// Whether the picture was being rendered when the daemon crashed. If so, it is rendered alone.
+        /// Whether the job was running when the daemon crashed. If so, its picture is rendered alone.
         var suspect: Bool
         /// Nil if the picture must not be lent to other nodes.
         var priority: Priority?
@@ -97,7 +97,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     private var parts: [RenderChoice.Part] { box.withLock { $0.choice.parts } }
     /// The pictures that this operation renders.
     private var pictures: [PlannedPicture] { parts.flatMap(\.pictures) }
-    /// The outputs that make no result, in the order of the recipe.
+    /// The outputs whose conditions the original does not meet, in the order of the recipe.
     var unwanted: [UnwantedOutput] { box.withLock { $0.choice.unwanted } ?? [] }
 
     private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source ?? downloaded }
@@ -121,7 +121,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     var tries: Int { box.withLock { $0.tries } }
     /// Progress of the latest attempt: the picture's pixels, counted once for each result.
     package var figures: Figures { box.withLock { $0.figures } }
-    /// Details for the job's story: outputs that were not wanted, metadata that the results lost, their gain maps, the
+    /// Details for the job's story: outputs without a result, metadata that the results lost, their gain maps, the
     /// decoder path and the other node. Example: `thumb without IPTC, which png can't hold; jpeg, whole (…)`.
     var detail: String? {
         let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
@@ -214,8 +214,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         }
     }
 
-    /// Runs work that may wait for the disk of `path`, in that disk's lane. The time in the lane counts as file work,
-    /// because a disk that does not answer may block earlier work in the lane.
+    /// Runs `body`, which may wait for the disk of `path`, in that disk's lane. The time in the lane counts as file
+    /// work, because a disk that does not answer may block earlier work in the lane.
     private func onDisk<Value: Sendable>(
         of path: String, _ body: @escaping @Sendable () throws -> Value,
         then next: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -240,7 +240,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         return try claims.openOriginal(path, of: inbox, flags)
     }
 
-    /// Returns the files from which the part is made, followed by the original if that is a different file.
+    /// Returns the paths of the part's source: the picture rendered before the barrier, if the part is made from one,
+    /// and then the original. Returns no paths if another node downloads the picture.
     private func paths(of part: RenderChoice.Part) -> [String] {
         isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }
@@ -306,7 +307,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         box.withLock { box in
             guard box.header == nil else { return }
             box.header = header
-            // Assumes that the later parts are as large as the first.
+            // Assumes that the pictures of later parts have as many pixels as the pictures of the first part.
             let outputs = max(1, header.framesTaken.count)
             box.figures.begin(total: header.pixelsToRead / Int64(outputs) * Int64(count))
         }
@@ -356,7 +357,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         execute()
     }
 
-    /// Cancels the operation so that this node downloads the picture itself. The other node's attempt does not count.
+    /// Cancels the operation, so that this node downloads the picture itself. The attempt of the other node does not
+    /// count.
     private func fallBack(because reason: JobFailure) {
         box.withLock { ($0.fallbackReason, $0.tries) = (reason, 0) }
         end(.cancelled, nil)
@@ -382,7 +384,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         finish(.finished)
     }
 
-    /// Removes unfinished files, then finishes the operation.
+    /// Removes the operation's staging files, then finishes the operation.
     private func end(_ outcome: OperationState, _ failure: JobFailure?) {
         let paths = work.staging
         guard let first = paths.first else { return ended(outcome, failure) }

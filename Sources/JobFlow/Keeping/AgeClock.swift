@@ -8,9 +8,9 @@ import SystemCalls
 
 /// The clock that measures the age of files and jobs.
 ///
-/// A machine may start with a clock that is years ahead, so that every age limit would remove everything. Therefore the
-/// daemon doubts a clock that is far beyond the latest trusted time, unless the system has synchronised it, or a user
-/// has removed files by age.
+/// A machine may start with a clock that is years ahead. With such a clock, the age limits would remove everything. So
+/// the daemon doubts a clock that is far beyond the latest trusted time, unless the system has synchronised the clock,
+/// or a user has removed files by age.
 @Coordination
 package final class AgeClock {
     struct Reading {
@@ -25,7 +25,8 @@ package final class AgeClock {
     /// The latest trusted time, and the uptime at that moment.
     private var believed: (time: Double, uptime: Double)?
     private var recorded = 0.0
-    /// Why the clock is doubted, with the remedy. Meanwhile, nothing is removed by age.
+    /// Why the daemon doubts the clock, and the remedy; nil if it trusts the clock. In doubt, the daemon removes
+    /// nothing by age.
     private(set) var doubt: String? {
         didSet {
             guard (doubt == nil) != (oldValue == nil) else { return }
@@ -55,7 +56,7 @@ package final class AgeClock {
         recorded = time
     }
 
-    /// The current time; nil while the clock is doubted.
+    /// The current time; nil while the daemon doubts the clock.
     var now: Double? {
         let reading = read()
         if let believed, !reading.isSynchronised {

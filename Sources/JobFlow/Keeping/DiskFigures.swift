@@ -8,14 +8,14 @@ import Synchronization
 import SystemCalls
 
 /// Size and free space of the disks that contain originals and results. A disk that does not answer blocks one thread,
-/// but no client.
+/// but delays each client by half a second at most.
 @Coordination
 package final class DiskFigures {
     private let configuration: ConfigurationInForce
     private var known: [String: DiskFigure] = [:]
-    /// Folders being checked, with the calls that wait for them.
+    /// Folders being checked, and the calls of `look` that wait for each folder.
     private var looking: [String: [DispatchGroup]] = [:]
-    /// Folders whose disk has not answered in time. New calls don't wait for them.
+    /// Folders whose disk has not answered in time. New calls of `look` don't wait for these folders.
     private var late: Set<String> = []
 
     /// Longest wait for a disk.

@@ -34,7 +34,8 @@ extension Keeping {
         }
     }
 
-    /// Forgets the chosen jobs that are over and that ended before `time`. Calls `done` with their number.
+    /// Forgets the chosen jobs that are over and that ended before `time`. Calls `done` with the number of forgotten
+    /// jobs.
     package func forget(
         _ choice: JobChoice, endedBefore time: Double, soFar: Int = 0, done: @escaping @Sendable (Int) -> Void
     ) {

@@ -18,7 +18,7 @@ package final class Keeping {
     /// Runs the file operations of the checks, one check at a time.
     nonisolated private let files = FileLane(threads: 1)
     private var isLooking = false
-    /// Whether files have arrived or rules have changed since the present check began.
+    /// Whether files have arrived or rules have changed since the current check began.
     private var isToLookAgain = false
     private(set) var problems: [String] = [] {
         didSet { if problems != oldValue { events?.statusChanged() } }
@@ -32,9 +32,9 @@ package final class Keeping {
 
     /// Files that arrive within this many seconds are checked together.
     nonisolated private static let gathering = 1.0
-    /// Seconds before another attempt to remove files that can't be removed.
+    /// Seconds until the daemon retries to remove files that could not be removed.
     nonisolated private static let pause = 3600.0
-    /// Seconds before a doubted clock is read again.
+    /// Seconds until the daemon reads a doubted clock again.
     private static let doubtPause = 60.0
 
     init(_ ledger: Ledger, _ configuration: ConfigurationInForce, _ jobs: JobQueue) {
@@ -45,13 +45,13 @@ package final class Keeping {
 
     private var rules: KeepSettings { configuration.settings.keep }
 
-    /// Finishes the removals that a crash interrupted.
+    /// Finishes removals that a crash has interrupted, then checks the age of jobs and files.
     func begin() throws {
         try ages.begin()
         forgetOld()
         let tidying = tidying
         files.async {
-            // If the ledger can't be read, it has reported why, and the next start continues.
+            // A ledger that can't be read has reported the reason. The next start tries again to finish the removals.
             try? tidying.goOn()
         }
         look()
@@ -69,7 +69,7 @@ package final class Keeping {
         looks.make(at: Timestamp.now() + Self.gathering)
     }
 
-    /// Retries unrecorded removals now, instead of after an hour, because the ledger is writable again.
+    /// Retries failed removals now instead of after an hour, because the ledger is writable again.
     func ledgerRecovered() {
         if !problems.isEmpty { look() }
     }
@@ -95,7 +95,7 @@ package final class Keeping {
 
     private struct Seen {
         var problems: [String] = []
-        /// When the next file reaches its age limit.
+        /// When the next check is due, because a file reaches its age limit or a failed removal is retried.
         var next = Double.infinity
     }
 
@@ -171,7 +171,7 @@ package final class Keeping {
         }
     }
 
-    /// Logs what was removed.
+    /// Logs the number and size of the removed files.
     nonisolated private static func logRemoval(_ outcome: CleanOutcome, _ wish: CleanWish) {
         guard let oldest = outcome.oldest, let newest = outcome.newest else { return }
         Log.notice(

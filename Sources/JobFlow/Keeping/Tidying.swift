@@ -22,12 +22,12 @@ package struct Tidying: Sendable {
 
     package let ledger: Ledger
     package let places: Places
-    /// How long a disk may take to answer. Files on a slower disk stay, and delay no others.
+    /// Maximum time that a disk may take to answer. Files on a slower disk stay, and do not delay other files.
     package var patience = Duration.seconds(30)
     /// Called with the path of each file that is removed.
     package let each: @Sendable (String) -> Void
 
-    /// Maximum number of files that can't be removed, before the run gives up for now.
+    /// A run ends early when this number of files could not be removed. Files on disks that do not answer don't count.
     private static let mostRefused = 20
     private static let portion = 200
 
@@ -72,7 +72,7 @@ package struct Tidying: Sendable {
         return outcome
     }
 
-    /// Finishes removals that a crash or a full disk has interrupted.
+    /// Finishes removals that were interrupted by a crash or a full disk.
     func goOn() throws {
         reserve.renew()
         var outcome = CleanOutcome()
@@ -83,7 +83,7 @@ package struct Tidying: Sendable {
 
     private var reserve: LedgerReserve { LedgerReserve(path: places.reserve, ledger: ledger) }
 
-    /// Returns the number of bytes above the limit; nil without a limit.
+    /// Returns the number of bytes by which the kept files exceed the wish's limit; nil if the wish has no limit.
     private func excess(_ wish: CleanWish) throws -> Int? {
         guard let most = wish.most else { return nil }
         return try ledger.keptSum(in: wish.place, of: wish.recipe).bytes - most
@@ -151,8 +151,8 @@ package struct Tidying: Sendable {
                 left.append(file)
             }
         }
-        // An outbox outside the daemon's folder belongs to a user, and so do the folders in it. So none of these
-        // folders are removed.
+        // An outbox outside the daemon's folder belongs to a user, and so do the folders in it. These folders are never
+        // removed.
         let tops = Set(
             gone.map { file in
                 file.place == .results ? FileSystem.join(places.outbox, file.recipe) : places.folder(of: file.place)
@@ -174,8 +174,8 @@ package struct Tidying: Sendable {
         try FileLanes.work(on: file.path).wait(patience, for: work)
     }
 
-    /// Removes the file, but first the text beside a failed original. If the text stayed, a user could mistake it for
-    /// the text of a later original with the same name.
+    /// Removes the file. If the file is a failed original, removes the error text beside it first. If the text stayed,
+    /// a user could mistake it for the text of a later original with the same name.
     private func remove(_ file: KeptFile) throws {
         if file.place == .failed { try FileSystem.remove(Explanation.path(of: file.path)) }
         if file.file != .none { try FileSystem.remove(file.path) }

@@ -9,7 +9,7 @@ import ServiceProgram
 package final class BatchProgress {
     /// Number of the batch's jobs in the window. A job counts until its new state is recorded.
     private(set) var inWindow = 0
-    /// The pace at which jobs of the batch end, measured from the start of the first job that ended.
+    /// The rate at which jobs of the batch end, measured from the start of the first job that ended.
     package private(set) var pace = Pace(.jobs)
     /// Whether any job of the batch has needed a download.
     package private(set) var downloads = false
@@ -32,8 +32,8 @@ package final class BatchProgress {
 }
 
 extension BatchRecord {
-    /// Returns the batch as a tree of Foundation's `Progress`. The given jobs, which are in progress, are the children.
-    /// The other jobs need no objects, because the ledger's figures cover them.
+    /// Returns the batch's progress as a tree of Foundation's `Progress` objects. The children are `jobs`, the jobs in
+    /// progress. The ledger's counts cover all other jobs of the batch, so these need no objects.
     @Coordination
     package func tree(over jobs: [JobProgress]) -> Progress {
         let all = ended + unended

@@ -6,13 +6,11 @@ package import OperationGraph
 /// A job in progress as a tree of Foundation's `Progress`: the job is the root, and its current operations are the
 /// children. Work beyond the next barrier has no operations yet, and counts as remaining work.
 ///
-/// Each request for progress builds a new tree from the figures, and no tree is kept. On Linux, `Progress` has no lock.
-/// Its fractions are exact when the tree is built, but lose precision with each change, and are wrong if a total
-/// becomes zero. So trees are built on the coordination queue, no child ever changes, and nothing is computed until a
-/// client asks.
+/// Each request builds a new tree on the coordination queue, and the tree never changes afterwards. On Linux,
+/// `Progress` has no lock, its fractions lose precision with each change, and they are wrong if a total becomes zero.
 @Coordination
 package struct JobProgress {
-    /// Units of each job, and so the weight of the job in its batch.
+    /// Number of units that each job contributes to the total of its batch.
     package static let units: Int64 = 1000
 
     package let job: Job

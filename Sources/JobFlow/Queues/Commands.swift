@@ -13,11 +13,11 @@ package import WorkerProtocol
 package final class Commands {
     /// How a drain ended.
     private enum DrainEnd {
-        /// Everything that was in progress is published.
+        /// All work in progress is published.
         case drained
         /// The queues were resumed before the drain was complete.
         case resumed
-        /// This number of rendered pictures can't be published, for this reason.
+        /// Rendered pictures can't be published. The values are their number and the reason.
         case heldBack(Int, String)
     }
 
@@ -27,7 +27,7 @@ package final class Commands {
     private let changes: JobChanges
     private let inboxes: Inboxes
     private let fleet: FleetMember
-    /// Callers that wait until nothing is in progress.
+    /// Callbacks of the drains in progress.
     private var drains: [(DrainEnd) -> Void] = []
     weak var delegate: (any OwnersDelegate)?
 
@@ -72,7 +72,7 @@ package final class Commands {
         queues.resume(some) { [self] in done(.success(report())) }
     }
 
-    /// Sets a limit, and also saves it if `save` is true.
+    /// Sets the limit of a queue. Also saves the limit for the next start if `save` is true.
     private func limit(
         _ name: String?, to text: String?, save: Bool, _ peer: String, _ done: @escaping CommandRefusal.Done
     ) throws(CommandRefusal) {
@@ -94,7 +94,7 @@ package final class Commands {
 
     private func cancelAll(_ peer: String, _ done: @escaping CommandRefusal.Done) {
         Log.notice("cancel of all jobs asked for by \(peer)")
-        // Includes everything that was accepted, claimed or settling before the call.
+        // An unrestricted choice includes all files that were accepted, claimed or settling before this call.
         var choice = JobChoice()
         choice.cause = "by \(peer)"
         changes.cancel(choice, in: inboxes.all) { [self] cancelled, left in
@@ -105,8 +105,8 @@ package final class Commands {
 
     // MARK: - Draining
 
-    /// Pauses the download and render queues. Calls `done` when all work in progress is published and this node works
-    /// on no pictures of other nodes any more, or when the drain can no longer complete.
+    /// Pauses the download and render queues. Calls `done` when all work in progress is published and this node has
+    /// finished all pictures of other nodes, or when the drain can no longer complete.
     private func drain(_ peer: String, _ done: @escaping CommandRefusal.Done) {
         Log.notice("drained by \(peer): work in progress is finished, and nothing new starts")
         let end = { [self] (end: DrainEnd) in
@@ -130,7 +130,7 @@ package final class Commands {
         }
     }
 
-    /// Ends the drains if no work is in progress, or if the remaining work can't be published.
+    /// Ends all drains if no work is in progress, or if the remaining work can't be published.
     func checkDrains() {
         guard !drains.isEmpty, fleet.takenCount == 0, jobs.isRecorded else { return }
         let obstacle = queues.publish.report.obstacle

@@ -22,7 +22,7 @@ extension GatedQueue {
             isPaused: report.paused, reason: report.reason)
     }
 
-    /// Turns the logging of each operation's states on or off.
+    /// Switches the logging of operations' state changes on or off.
     package func log(operations: Bool) {
         guard operations else { return trace(nil) }
         trace { name, subject, state in
@@ -33,7 +33,7 @@ extension GatedQueue {
 }
 
 extension GatedQueue.Report {
-    /// The reason shown for jobs that the pause delays.
+    /// The reason that clients see for jobs that the pause delays.
     var pauseText: String { "paused" + (reason.map { ": \($0)" } ?? "") }
 
     /// Why no operation starts until a user intervenes; nil if operations can start.

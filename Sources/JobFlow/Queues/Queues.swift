@@ -9,22 +9,22 @@ package import PipelineModel
 import ServiceProgram
 import WorkerPools
 
-/// The queues of operations, in the order in which a job passes them, with their limits and pauses. A limit set since
-/// the start overrides the configured limit. In the render queue, `auto` follows the number of processors. Pauses
-/// survive a restart.
+/// The queues of operations, in the order in which a job passes them, with their limits and pauses. A limit that a user
+/// has set since the start overrides the configured limit. The limit `auto` of the render queue follows the number of
+/// processors. Pauses survive a restart.
 @Coordination
 package final class Queues {
     package nonisolated let download: GatedQueue
     package nonisolated let render: GatedQueue
     package nonisolated let publish: GatedQueue
-    /// Reports events in order, and is never paused.
+    /// Announces events in order. A user can't pause or limit this queue.
     package nonisolated let announce: GatedQueue
     nonisolated private let ledger: Ledger
     /// Path of the file that stores limits for the next start.
     private let file: String
-    /// Limits that `pipectl` has set since the start; they survive a reload.
+    /// Limits that users have set since the start. They survive a reload.
     private var live: [String: QueueLimit] = [:]
-    /// Queues whose live limit was saved for the next start.
+    /// Queues whose limit in `live` is saved for the next start.
     private var saved: Set<String> = []
     /// Writes saved limits one after another.
     private let saving = DispatchQueue(label: "pipelined.saving")
@@ -42,7 +42,7 @@ package final class Queues {
     }
 
     package nonisolated var all: [GatedQueue] { pausable + [announce] }
-    /// The queues that can be paused and limited.
+    /// The queues that a user can pause and limit.
     nonisolated var pausable: [GatedQueue] { [download, render, publish] }
 
     nonisolated subscript(entry: FirstQueue) -> GatedQueue {
@@ -52,9 +52,9 @@ package final class Queues {
         }
     }
 
-    /// Whether a publication should wait for others that will follow soon. The first and the last publication of a
-    /// burst never wait. No publication waits while half of the publish queue's slots are in use, so that rendered jobs
-    /// find a free slot.
+    /// Whether a write should wait, so that it shares its sync with publications that will follow soon. True while some
+    /// pictures are being rendered and others are being published, but only if less than half of the publish queue's
+    /// slots are in use. Otherwise, waiting could leave rendered jobs without a free slot.
     nonisolated var awaitsOthers: @Sendable () -> Bool {
         { [render, publish] in
             let behind = publish.report
@@ -70,13 +70,14 @@ package final class Queues {
 
     // MARK: - Limits
 
-    /// Adopts the settings of a reload.
+    /// Applies the limits of a reloaded configuration, except to queues whose limit a user has set since the start.
     func adopt(_ settings: Settings) {
         let limits = [settings.download, settings.render, settings.publish]
         for (queue, limit) in zip(pausable, limits) { queue.set(live[queue.name] ?? limit) }
     }
 
-    /// Returns the limit that was set since the start, and whether it is saved for the next start.
+    /// Returns the limit that a user has set for this queue since the start, and whether the limit is saved for the
+    /// next start; nil if no user has set a limit.
     package func live(of key: String) -> (limit: QueueLimit, isSaved: Bool)? {
         live[key].map { ($0, saved.contains(key)) }
     }
@@ -108,7 +109,7 @@ package final class Queues {
     // MARK: - Processors
 
     /// Adapts the limit `auto` to the number of processors that the service may use. No event reports a change of that
-    /// number, so it is polled.
+    /// number, so the daemon polls it.
     package func lookAtProcessors() {
         guard render.followAutomatic() else { return }
         events?.limitsChanged()
@@ -117,7 +118,8 @@ package final class Queues {
         ledger.append(LoggedEvent(kind: "queue", queue: render.name, text: "limit auto: \(limit)"))
     }
 
-    /// Checks the processors now, and then at intervals while there is work.
+    /// Checks the number of processors now, and then every two seconds while `hasWork` returns true and the render
+    /// queue is not paused.
     func followProcessors(while hasWork: @escaping @Coordination @Sendable () -> Bool) {
         guard !followsProcessors else { return }
         followsProcessors = true
@@ -141,7 +143,7 @@ package final class Queues {
         }
     }
 
-    /// Pauses these queues. Calls `done` when nothing new starts in them, and the pause is recorded.
+    /// Pauses these queues at once. Calls `done` when the ledger has recorded the pauses.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
         events?.queuesPaused()

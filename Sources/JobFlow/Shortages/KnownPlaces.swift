@@ -17,7 +17,7 @@ final class KnownPlaces {
 
     private let configuration: ConfigurationInForce
     private var known: [String: Place] = [:]
-    /// Folders being checked. The value says whether to check again afterwards. A folder has only one check at a time,
+    /// Folders being checked. The value is true if another check must follow. Each folder has only one check at a time,
     /// so that a disk that does not answer blocks only one thread.
     private var looking: [String: Bool] = [:]
 

@@ -8,14 +8,15 @@ package struct Shortage {
         case room(written: Int64, awaited: String)
         case mount
         case permission
-        /// The filter's plugin must be loaded. The daemon looks for the plugin's file only if the plugin is known.
+        /// The filter's plugin must be loaded. `isKnown` says whether the configuration in force knows the filter. The
+        /// daemon looks for a new plugin file only if it knows the filter.
         case plugin(isKnown: Bool)
         /// Another version of the filter must be loaded.
         case replacement
         case encoder
         /// The disk must answer the calls of these jobs.
         case answer(Set<Int>)
-        /// The outbox must be swept. Its disk did not answer at the start.
+        /// The daemon must sweep the outbox, because the outbox's disk did not answer at the start.
         case sweep
     }
 

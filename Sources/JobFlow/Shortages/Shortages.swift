@@ -12,8 +12,8 @@ import SystemCalls
 /// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Makes the jobs that need this resource wait unless they have begun, because rendering them would be wasted
-    /// effort.
+    /// Makes the jobs that need this resource wait, unless they have begun. Rendering their pictures now would be
+    /// wasted effort.
     func setAside(_ resource: Resource, because reason: String)
     /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)
@@ -60,7 +60,7 @@ package final class Shortages {
     /// Returns the first missing resource that satisfies the condition.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 
-    /// Describes each missing resource, and what its work waits for.
+    /// Messages that name each missing resource, and the condition on which its work continues.
     var problems: [String] {
         shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.awaited)" }
     }
@@ -157,8 +157,9 @@ package final class Shortages {
         }
     }
 
-    /// Compares the encoders that the recipes need with the encoders that were found at the start or by a reload. The
-    /// daemon also starts with recipes that lack an encoder, but their work waits.
+    /// Begins and ends the shortages of encoders. Compares the encoders that the recipes need with the encoders that
+    /// the start or the latest reload has found. The daemon also starts with recipes that lack an encoder, but the work
+    /// of these recipes waits.
     func encodersChanged() {
         let missing = configuration.now.catalog.missingEncoders
         let lacks = missing.map { ($0, Resource.encoder($0.format)) }
@@ -172,7 +173,7 @@ package final class Shortages {
         }
     }
 
-    /// Counts the mounts again, at the start and after a reload, because the inboxes or outboxes may have changed.
+    /// Counts the mounts again. The start and each reload call this, because the inboxes or outboxes may have changed.
     func placesChanged() {
         holdInboxes()
         places.forget()
