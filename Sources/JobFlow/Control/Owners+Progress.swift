@@ -105,8 +105,8 @@ extension Progress {
 }
 
 extension Double {
-    /// Rounded to three decimals.
+    /// Returns the value rounded to three decimals.
     fileprivate var figure: Double { (self * 1000).rounded() / 1000 }
-    /// Rounded down to five decimals, so that 1 always means complete.
+    /// Returns the value rounded down to five decimals, so that 1 always means complete.
     fileprivate var share: Double { (self * 100_000).rounded(.down) / 100_000 }
 }

@@ -11,9 +11,9 @@ import Synchronization
 
 /// Runs the recipes' hooks. A hook is a program that runs on the occasions that the recipe chooses, for example when a
 /// job is over or a batch has ended. The runs of one hook never overlap, and each event causes at most one run. Each
-/// hook has its own cursor in the event log, so a slow hook delays nothing else.
+/// hook has its own cursor in the event log, so a slow hook delays no other hook and no job.
 package actor Hooks: QueueActor {
-    /// A program, and the occasions on which it runs.
+    /// A hook's program, and the occasions on which the program runs.
     package struct Order: Sendable {
         var program: String
         var occasions: Set<HookOccasion>
@@ -22,7 +22,7 @@ package actor Hooks: QueueActor {
     private struct Hook {
         var order: Order
         var record: Ledger.HookRecord
-        /// Cursors of the events for which the hook still has to run.
+        /// Cursors of the events for which the daemon still has to run the hook.
         var due: [Int] = []
         var isBusy = false
         /// The run in progress; nil while the daemon still checks the program.

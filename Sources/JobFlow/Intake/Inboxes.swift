@@ -33,7 +33,8 @@ package final class Inboxes {
         }
     }
 
-    /// Temporary problems of inboxes. While such a problem lasts, the daemon can't tell which files the inbox contains.
+    /// Messages about temporary problems of inboxes. While such a problem lasts, the daemon can't tell which files the
+    /// inbox contains.
     var delays: [String] {
         all.compactMap { inbox in
             let report = inbox.report
@@ -93,9 +94,9 @@ package final class Inboxes {
 
     // MARK: - Waiting for inboxes
 
-    /// Makes the inboxes in `some`, or all inboxes, process every event so far, and cancels the chosen settling files
-    /// in these inboxes. Calls `done` with the number of cancelled files, and with a message for each inbox that could
-    /// not cancel its files. Does not wait for an inbox that hangs.
+    /// Makes the inboxes in `some`, or all inboxes if `some` is nil, process every event so far, and cancels the chosen
+    /// settling files in these inboxes. Calls `done` with the number of cancelled files, and with a message for each
+    /// inbox that could not cancel its files. Does not wait for an inbox that hangs.
     func catchUp(
         cancelling chosen: SettlingChoice? = nil, _ some: [Inbox]? = nil,
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: [String]) -> Void

@@ -119,7 +119,7 @@ package final class JobIntake: IntakeSink {
                     events?.jobsRefused()
                     return (refused ?? done)()
                 }
-                // Enters the records one by one, so that only the faulty one is left out.
+                // Enters the records one by one, so that the daemon leaves out only the record that the ledger refuses.
                 let group = DispatchGroup()
                 for record in records {
                     group.enter()

@@ -67,7 +67,7 @@ package struct Recovery: Sendable {
         Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
-    /// Removes staging files that no row names. Each outbox is swept on its own queue.
+    /// Removes staging files that no row of the ledger names. Sweeps each outbox on a queue of its own.
     func sweepStaging() throws -> StagingSweep {
         var outboxes = Set(configuration.outboxes)
         outboxes.insert(configuration.adHocOutbox)
@@ -108,7 +108,7 @@ package struct Recovery: Sendable {
                 + "\(places.recovered)/added; drop them into an inbox, or remove them")
     }
 
-    /// Whether a file that no row names is the missing original of a job. If so, corrects the row.
+    /// Whether a file that no row of the ledger names is the missing original of a job. If so, corrects the job's row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
         // Considers only jobs whose original should be in a work folder. An original that was moved to its final place

@@ -86,8 +86,8 @@ package struct JobChanges {
         }
     }
 
-    /// Cancels the chosen rows outside the window in the ledger, without loading them. The daemon moves their originals
-    /// later, in the background.
+    /// Makes the ledger cancel the chosen rows outside the window, without loading them. The daemon moves their
+    /// originals later, in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
         // Prevents rows that are about to be cancelled from entering the window when other jobs leave it.
         jobs.suspendFilling()

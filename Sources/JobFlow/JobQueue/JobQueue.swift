@@ -49,7 +49,7 @@ package final class JobQueue {
         reads = RepeatedReads(ledger)
     }
 
-    /// Continues after the highest numbers in the ledger.
+    /// Continues the numbers of jobs, positions and batches after the highest numbers in the ledger.
     func begin(after highest: (id: Int, position: Int, batch: Int)) { numbers.begin(after: highest) }
     func begin(with counts: [JobState: Int]) { self.counts = JobCounts(counts) }
 

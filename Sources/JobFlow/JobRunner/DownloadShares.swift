@@ -7,9 +7,9 @@ struct DownloadShares {
         var end = ContinuousClock.now
     }
 
-    /// Number of jobs in the window that other nodes download and render. `here` is the number of jobs in the window
-    /// that this node downloads.
+    /// Number of jobs in the window that other nodes download and render.
     private(set) var there = 0
+    /// Number of jobs in the window that this node downloads.
     private(set) var here = 0
     /// Jobs that another node has returned. This node will download them itself.
     private var returned: Set<Int> = []

@@ -1,7 +1,7 @@
 import JobLedger
 import JobModel
 
-/// Counts the successive pictures on which a filter has crashed or hung. A filter with many such pictures would
+/// Counts the successive pictures on which a filter has crashed or hung. After many such pictures, the filter would
 /// probably fail on all further pictures.
 struct FilterCrashes {
     /// For each filter, the pictures on which it has crashed or hung since it last worked.

@@ -55,8 +55,8 @@ package final class Job {
     /// The operations that work on the picture, the last one first.
     package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
-    /// Cancels the operations, the last one first, because cancelling an earlier operation would release its dependent,
-    /// which might then begin.
+    /// Cancels the operations, starting with the last. If an earlier operation were cancelled first, the operation that
+    /// follows it might begin.
     func cancelOperations() {
         announce?.cancel()
         for operation in operations { operation.cancel() }

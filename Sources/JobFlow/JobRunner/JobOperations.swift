@@ -65,7 +65,7 @@ final class JobOperations {
     /// Creates a job with its operations up to the next barrier. Returns nil if there is no work before that barrier.
     func job(for record: JobRecord) -> Job? {
         let plan = record.plan
-        // If there is an intent, all pictures are already rendered and only have to be published.
+        // If the job has a publish intent, all its pictures are already rendered and only have to be published.
         let pictures = record.intent == nil ? plan.segments[record.segment].map { $0.saying(record.texts) } : []
         // A download needs a render operation after it even if there are no pictures to make, because the render
         // operation passes on the file.
@@ -128,7 +128,7 @@ final class JobOperations {
     }
 
     private func download(_ record: JobRecord) -> DownloadOperation? {
-        // If there is an intent, another node has already downloaded and rendered the picture.
+        // If the job has a publish intent, another node has already downloaded and rendered the picture.
         guard record.needsDownload, record.intent == nil, let url = record.url else { return nil }
         return DownloadOperation(
             string: url, into: record.source, named: record.texts?.name, goingOn: record.partial,

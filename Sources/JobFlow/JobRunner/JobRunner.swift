@@ -191,7 +191,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     /// Records the publish intent. From then on, the job can no longer be cancelled.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = jobs[id], job.life.goesOn else { return done(false) }
-        // Nil on the first call. A later call replaces the intent, because one of its names has been taken meanwhile.
+        // Nil unless this call replaces an earlier intent, because another file has taken the name of a result.
         let former = job.record.intent
         advance(job, .intends)
         job.record.intent = intent

@@ -17,7 +17,7 @@ package struct ListedJobs: Sequence, Sendable {
     package let batch: BatchRecord
     /// The spool, in which each download has a folder of its own.
     let spool: String
-    /// ID and position of the first job; the others follow consecutively.
+    /// ID and position of the first job. The other jobs have the IDs and positions that follow.
     package let id: Int
     let position: Int
     let created = Timestamp.now()

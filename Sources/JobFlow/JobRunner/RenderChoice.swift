@@ -20,7 +20,7 @@ struct RenderChoice: Sendable {
     }
 
     private(set) var parts: [Part]
-    /// Nil until the conditions have been evaluated.
+    /// Outputs whose conditions the original does not meet. Nil until the conditions have been evaluated.
     private(set) var unwanted: [UnwantedOutput]?
     private let all: [(picture: PlannedPicture, staging: String)]
 

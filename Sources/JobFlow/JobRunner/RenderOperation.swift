@@ -80,7 +80,7 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     private let claims: ClaimFolders
     /// Called with a reason when the operation has to wait, and with nil when it resumes.
     private let waits: @Sendable (String?) -> Void
-    /// Called before another attempt, with the failure and account of the previous one.
+    /// Called before another attempt, with the failure and the account of the previous attempt.
     private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
     private let box: Mutex<Box>
 

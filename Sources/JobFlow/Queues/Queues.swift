@@ -26,7 +26,7 @@ package final class Queues {
     private var live: [String: QueueLimit] = [:]
     /// Queues whose limit in `live` is saved for the next start.
     private var saved: Set<String> = []
-    /// Writes saved limits one after another.
+    /// Writes limits to `file`, one after another.
     private let saving = DispatchQueue(label: "pipelined.saving")
     private var followsProcessors = false
     weak var events: (any DaemonEvents)?
