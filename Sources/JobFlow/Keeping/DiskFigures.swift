@@ -67,7 +67,7 @@ package final class DiskFigures {
         }
     }
 
-    /// The daemon's own folder first, then the outboxes.
+    /// The daemon's own folder, followed by the outboxes.
     private var folders: [String] {
         let outboxes = configuration.outboxes + [configuration.adHocOutbox]
         let own = configuration.places.data

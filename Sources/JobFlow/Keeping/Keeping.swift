@@ -7,7 +7,7 @@ package import PipelineModel
 import ServiceProgram
 
 /// Removes the originals and results of ended jobs by the rules of [Keep], and the rows of ended jobs by History= and
-/// HistoryJobs=. Checks the files when new ones arrive, and when the oldest file reaches its age limit.
+/// HistoryJobs=. Checks the files when new files arrive, and when the oldest file reaches its age limit.
 @Coordination
 package final class Keeping {
     let ledger: Ledger

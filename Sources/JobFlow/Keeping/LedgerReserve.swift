@@ -5,8 +5,8 @@ package import PictureFiles
 import ServiceProgram
 import SystemCalls
 
-/// A file that reserves room beside the ledger. If the disk is full, retention and `pipectl clean` delete it, so that
-/// the ledger can record the files that they remove. Its methods block on the disk and on the ledger.
+/// A file that reserves room beside the ledger. If the ledger can't be written, retention and `pipectl clean` delete
+/// this file, so that the ledger can record the removals. The methods of this type block on the disk and on the ledger.
 package struct LedgerReserve: Sendable {
     package let path: String
     package let ledger: Ledger
@@ -31,7 +31,8 @@ package struct LedgerReserve: Sendable {
         }
     }
 
-    /// If the ledger is unwritable, frees the reserved room for it. Returns whether that made the ledger writable.
+    /// If the ledger is unwritable, frees the reserved room and makes the ledger retry. Returns whether the ledger is
+    /// then writable.
     package func give() -> Bool {
         guard ledger.problem != nil else { return false }
         try? FileSystem.remove(path)

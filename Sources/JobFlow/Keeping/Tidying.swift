@@ -24,7 +24,7 @@ package struct Tidying: Sendable {
     package let places: Places
     /// Maximum time that a disk may take to answer. Files on a slower disk stay, and do not delay other files.
     package var patience = Duration.seconds(30)
-    /// Called with the path of each file that is removed.
+    /// Called with the path of each removed file.
     package let each: @Sendable (String) -> Void
 
     /// A run ends early when this number of files could not be removed. Files on disks that do not answer don't count.
@@ -72,7 +72,7 @@ package struct Tidying: Sendable {
         return outcome
     }
 
-    /// Finishes removals that were interrupted by a crash or a full disk.
+    /// Finishes removals that a crash or a full disk has interrupted.
     func goOn() throws {
         reserve.renew()
         var outcome = CleanOutcome()
