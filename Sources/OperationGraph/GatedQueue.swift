@@ -69,7 +69,7 @@ package final class GatedQueue: Sendable {
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
     /// Tests whether Foundation is stuck: Foundation calls `answer` as an operation that bypasses the gate, even if the
-    /// queue is paused or full.
+    /// queue is paused or full. In a serial queue, `answer` waits for the running operation.
     package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     package var report: Report {
