@@ -1,7 +1,7 @@
 package import JobModel
 import PipelineModel
 
-/// Lookup of batches by ID and by name.
+/// Finds batches by ID and by name.
 extension Ledger {
     package nonisolated func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
         guard !ids.isEmpty else { return [:] }

@@ -4,7 +4,7 @@ package import SystemCalls
 
 /// A job as the ledger stores it.
 package struct JobRecord: Sendable {
-    /// How the daemon obtained the original. This decides what happens to the original when the job ends.
+    /// How the daemon obtained the original. The origin decides what happens to the original when the job ends.
     package enum Origin: String, Sendable {
         /// Renamed from the inbox into its `.pipelined` folder.
         case claimed
@@ -78,7 +78,8 @@ package struct JobRecord: Sendable {
     package var host: String?
     /// The usable part of the file at `source` after an interrupted download.
     package var partial: FetchResume?
-    /// Jobs with a higher priority run first; within a priority, jobs with a lower position do.
+    /// Jobs with a higher priority run first. Among jobs of equal priority, the job with the lowest position runs
+    /// first.
     package var priority = 0
     package var waitReason: WaitReason?
     /// Time of the next retry.

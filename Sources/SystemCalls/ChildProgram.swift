@@ -12,9 +12,9 @@ public enum ChildProgram {
         try StartingThread.shared.run { start(words, environment, streams, clinux_spawn) }.get()
     }
 
-    /// Starts the program as the child of a keeper, and returns the keeper's process ID. The keeper exits with the
-    /// program's status. On SIGTERM, the keeper kills the program and all its descendants. If the program's disk does
-    /// not answer, this call blocks, but later starts of other programs do not.
+    /// Starts the program as the child of a keeper process, and returns the keeper's process ID. The keeper exits with
+    /// the program's status. On SIGTERM, the keeper kills the program and all its descendants. If the program's disk
+    /// does not answer, this call blocks, but later starts of other programs do not.
     public static func startKept(
         _ words: [String], environment: [String], streams: [Int32]
     ) throws(SystemError) -> Int32 {

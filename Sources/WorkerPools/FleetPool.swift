@@ -40,9 +40,10 @@ package protocol FleetPoolDelegate: AnyObject {
     func roomChanged()
     /// Called when another node offers a picture. Reply with `accept`, `putOff` or `refuse`.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
-    /// Called when rendering may start: the accepted picture's sources have arrived, or it has a URL to download.
+    /// Called when rendering may start: the accepted picture's sources have arrived, or the picture has a URL to
+    /// download.
     func fetched(_ id: Int)
-    /// Called when this node is done with the picture, because it was delivered, withdrawn or refused.
+    /// Called when this node is done with another node's picture: it was delivered, withdrawn or refused.
     func left(_ id: Int)
     /// Called when this node is done with all pictures of other nodes, because the fleet process has ended.
     func leftAll()

@@ -20,7 +20,7 @@ extension JobFailure {
             self.init(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller")
         case .confined(let suspicion):
             // Unlike a crash, this failure is not retried: the picture may have taken over the worker, and a retry
-            // would give it another worker.
+            // would expose another worker to the picture.
             self.init(
                 "confinement: \(suspicion.isCertain ? suspicion.words : "the picture, or a filter of its chain,") "
                     + "tried something that a worker may not do, and the kernel ended the worker",

@@ -14,7 +14,8 @@ struct WorkerPlugins: Sendable {
 /// The processes of the render workers, grouped by generation.
 ///
 /// Workers started with the same plugins form a generation. A new generation starts with one worker on trial. Once its
-/// plugins are accepted, idle workers of the old generation exit at once, and busy workers after their picture.
+/// plugins are accepted, idle workers of the old generation exit at once, and busy workers exit after their current
+/// picture.
 @Coordination
 final class WorkerGenerations {
     typealias Answer = (Result<(Hello, RenderWorkerProcess), WorkerStartError>) -> Void
@@ -118,7 +119,7 @@ final class WorkerGenerations {
         return false
     }
 
-    /// Called when a worker has ended before its hello.
+    /// Called when a worker has ended before it sent `hello`.
     func failedToStart(_ worker: RenderWorkerProcess, _ end: WorkerEnd) {
         guard let trial = trials.removeValue(forKey: worker.process) else {
             return starter.failed("\(end) before it said hello")

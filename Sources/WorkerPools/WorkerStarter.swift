@@ -60,7 +60,7 @@ final class WorkerStarter<Worker: StartedWorker> {
         }
     }
 
-    /// Whether a worker that has sent its hello may get work. `missing` lists the missing parts of its confinement.
+    /// Whether a worker that has sent `hello` may get work. `missing` lists the missing parts of its confinement.
     func admits(_ worker: Worker, missing: [String]) -> Bool {
         guard mustBeConfined, !missing.isEmpty else { return true }
         worker.leave()
