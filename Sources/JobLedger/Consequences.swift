@@ -1,6 +1,6 @@
 package import PipelineModel
 
-/// The effects of one write on other jobs: dependents that were queued or that failed because their dependencies ended.
+/// The effects of one write on other jobs: the dependents that it queued, failed or made wait.
 package struct Consequences: Sendable {
     /// Change in the number of jobs in each state.
     package var counts: [JobState: Int] = [:]

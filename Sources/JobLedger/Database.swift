@@ -9,7 +9,7 @@ final class Database {
     private let handle: OpaquePointer
     private var statements: [StatementKey: Statement] = [:]
 
-    /// Turns off SQLite's memory statistics: they take a lock at each allocation, and nothing reads them.
+    /// Turns off SQLite's memory statistics: they lock a mutex at each allocation, and no code reads them.
     private static let isUncounted = csqlite_count_memory(0) == SQLITE_OK
 
     init(path: String, isReading: Bool = false) throws {
@@ -151,7 +151,7 @@ final class Database {
         var text: String { String(cString: sqlite3_sql(handle)) }
 
         /// Returns the index of a column, or nil if there is no such column. The search begins after the last column
-        /// read, because most callers read the columns in their order.
+        /// read, because most callers read the columns from left to right.
         func column(_ name: String) -> Int32? {
             for _ in names {
                 last = last + 1 < names.count ? last + 1 : 0
@@ -178,7 +178,7 @@ final class Database {
     }
 }
 
-/// A failed statement, or another failed action on the ledger. The message is SQLite's or our own.
+/// A failed statement, or another failed action on the ledger. The message comes from SQLite or from this program.
 package struct LedgerError: LedgerFailure, CustomStringConvertible {
     /// The failed statement or action; nil if `message` names it.
     let attempted: String?

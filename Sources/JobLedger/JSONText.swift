@@ -1,6 +1,6 @@
 import Foundation
 
-/// Encodes and decodes the JSON text of columns. The form is canonical: equal values have equal texts.
+/// Encodes and decodes the JSON text of columns. The text is canonical: equal values produce equal texts.
 enum JSONText {
     static func encode(_ value: some Encodable & JSONWritten) throws -> String {
         var line = JSONLine()

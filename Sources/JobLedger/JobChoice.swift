@@ -2,7 +2,7 @@ import JobModel
 import PipelineModel
 
 extension JobChoice {
-    /// The condition for rows of `jobs`.
+    /// The SQL condition that selects the chosen rows of `jobs`.
     var condition: SQL {
         """
         (\(ids == nil) OR id IN \(ids ?? [])) AND (\(batch) IS NULL OR batch = \(batch))

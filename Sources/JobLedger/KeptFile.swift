@@ -5,13 +5,13 @@ package import SystemCalls
 /// An original or result that the daemon has put in its final place. A rule of [Keep] may remove it later.
 package struct KeptFile: Sendable {
     package var id: Int
-    /// The job's ID. The ledger may have forgotten the job since.
+    /// The job's ID. The ledger may have forgotten the job in the meantime.
     package var job: Int
     package var place: KeptPlace
     package var recipe: String
     package var path: String
-    /// The file's identity when the daemon put it in this place. `.none` if the original was never downloaded, so that
-    /// only its error text exists.
+    /// The file's identity when the daemon put it in this place. `.none` if the original was never downloaded; then
+    /// only an `.error.txt` file exists.
     package var file: FileStatus.Identity
     /// The time when the daemon put the file in this place.
     package var time: Double
@@ -31,7 +31,7 @@ package struct KeptMarks: Sendable {
 }
 
 extension KeptPlace {
-    /// The folder for originals of jobs that end in this state.
+    /// The place of the originals of jobs that end in this state.
     init(ofOriginals state: JobState) {
         switch state {
         case .done: self = .archive

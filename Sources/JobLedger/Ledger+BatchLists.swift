@@ -1,7 +1,7 @@
 package import JobModel
 import PipelineModel
 
-/// Lookup of batches by ID and by name.
+/// Finds batches by ID and by name.
 extension Ledger {
     package nonisolated func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
         guard !ids.isEmpty else { return [:] }
@@ -10,8 +10,8 @@ extension Ledger {
     }
 
     /// Returns a page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If
-    /// `name` is given, the page contains only batches with this name. If `newest` is given, the page contains a
-    /// finished batch only if the batch is among the last `newest` batches.
+    /// `name` is given, the page contains only batches with this name. If `newest` is given, the page leaves out
+    /// finished batches that are older than the last `newest` batches.
     package nonisolated func batches(
         named name: String?, newest: Int?, after id: Int, limit: Int
     ) throws -> [BatchRecord] {
@@ -37,8 +37,8 @@ extension Ledger {
         return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
     }
 
-    /// Returns a page of the batch's jobs that are over, ordered by ID, with IDs greater than `id`. Reads only the
-    /// columns that a waiting client needs.
+    /// Returns a page of the batch's jobs that are over (`JobRecord.isOver`), ordered by ID, with IDs greater than
+    /// `id`. Reads only the columns that a waiting client needs.
     package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobEnd] {
         try rows(
             """

@@ -14,11 +14,10 @@ package enum BatchNews: String, Sendable {
 /// Batches: groups of jobs that clients watch, wait for and cancel together.
 ///
 /// Triggers record the batch of each changed job in `arrivals`. The ledger checks the batches in `arrivals` before each
-/// commit. So no other code has to count the jobs of a batch, and a crash can't make the ledger miss the end of a
-/// batch.
+/// commit. So no other code has to count the jobs of a batch, and a crash can't lose the end of a batch.
 extension Ledger {
-    /// Whether any job of the batch has neither ended nor reached a barrier. Jobs that depend on another job of the
-    /// batch do not count: that other job may be waiting at the barrier, and then both would wait forever.
+    /// Whether any job of the batch is on its way: it has not ended, and does not wait at a barrier. Jobs that depend
+    /// on another job of the batch do not count: if that other job waited at the barrier, both jobs would wait forever.
     private static let onWay: SQL = """
         (EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_on_way WHERE jobs.batch = batches.id AND batch IS NOT NULL
             AND \(isUnfinished) AND hold IS NOT 'barrier' AND hold IS NOT 'after')
@@ -29,7 +28,7 @@ extension Ledger {
         write(wanted: .now, isAsked: true, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
     }
 
-    /// Adds a batch. If a batch with this ID exists, that batch stays unchanged.
+    /// Adds a batch, unless a batch with this ID exists.
     func insert(_ batch: BatchRecord) throws {
         try writer.run(
             """
@@ -49,7 +48,7 @@ extension Ledger {
     }
 
     /// Prepares batches at the start of the daemon. Closes all open batches, because their clients are gone. Rechecks
-    /// all unfinished batches, and forgotten batches that still have jobs at a barrier.
+    /// all unfinished batches, and batches without a row that still have jobs at a barrier.
     package nonisolated func lookAtBatches() {
         write {
             try $0.writer.script(
@@ -66,7 +65,7 @@ extension Ledger {
     /// batch, unless only late jobs have reached the barrier. Called before each commit.
     func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
-        // Recreates batches that the ledger had forgotten because they were empty, but that new jobs have joined.
+        // The ledger forgets empty batches. Recreates the row of a forgotten batch that new jobs have joined.
         try writer.run(
             """
             INSERT OR IGNORE INTO batches (id, open, created) SELECT batch, 0, \(Timestamp.now()) FROM arrivals
@@ -88,8 +87,8 @@ extension Ledger {
         return changes
     }
 
-    /// Returns the batches that match `condition` and whose jobs have all ended or reached a barrier, each with its
-    /// news. Leaves out batches that are open or finished.
+    /// Returns the closed, unfinished batches that match `condition` and whose jobs have all ended or reached a
+    /// barrier, each with its news.
     private func news(_ condition: SQL) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """

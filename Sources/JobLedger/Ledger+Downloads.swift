@@ -12,7 +12,7 @@ extension FirstQueue {
         }
     }
 
-    /// The name of the index of the queued rows that start in this queue.
+    /// The name of the index on the queued rows that start in this queue.
     var index: SQL {
         switch self {
         case .download: "jobs_to_download"
@@ -49,8 +49,8 @@ extension Ledger {
         try read { try Self.queuedCount(entry, upTo: .max, $0) }
     }
 
-    /// Returns how many of the `all` queued jobs start with a download. Counts only the smaller group, the jobs with a
-    /// download or the jobs without, because counting a million rows takes too long.
+    /// Returns how many of the `all` queued jobs start with a download. Counts the downloads or the other jobs,
+    /// whichever are fewer, because counting a million rows takes too long.
     package nonisolated func queuedDownloads(among all: Int) throws -> Int {
         try read { database in
             var most = 1000

@@ -33,7 +33,7 @@ extension Ledger {
             """)
     }
 
-    /// Skips the cursors of events that are not stored, so that a reader at an older cursor notices the gap.
+    /// Skips the cursors of events that the ledger does not store, so that a reader at an older cursor notices the gap.
     func skipEvents(_ count: Int) throws {
         try writer.run("UPDATE sqlite_sequence SET seq = seq + \(count) WHERE name = 'events'")
     }
@@ -67,7 +67,7 @@ extension Ledger {
     }
 }
 
-/// Paused queues, which stay paused across restarts.
+/// Records the paused queues, so that they stay paused after a restart.
 extension Ledger {
     package nonisolated func recordPause(
         _ queue: String, reason: String?, paused: Bool, done: @escaping @Sendable () -> Void

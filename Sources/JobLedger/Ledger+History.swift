@@ -9,8 +9,8 @@ extension Ledger {
             "WHERE j.id IN (\(filter.ids("id > \(id) ORDER BY id LIMIT \(limit)"))) ORDER BY j.id LIMIT \(limit)")
     }
 
-    /// Returns the value to pass to `list` as `after`, so that the list contains just the newest `count` matching jobs;
-    /// 0 if there are fewer than `count`.
+    /// Returns the value of `after` with which `list` returns just the newest `count` matching jobs; 0 if fewer jobs
+    /// match.
     package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
         let count = max(1, count)
         return try value(
@@ -70,7 +70,7 @@ extension Ledger {
         }
     }
 
-    /// Forgets finished batches without jobs. Keeps the latest batch, because jobs may still be added to it.
+    /// Forgets finished batches without jobs. Keeps the latest batch, because clients may still add jobs to it.
     package nonisolated func forgetBatches() {
         write { ledger in
             try ledger.writer.run(
@@ -81,8 +81,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets up to `portion` of the jobs that ended before `time`, or that are not among the newest `count` ended
-    /// jobs. Passes the numbers of forgotten jobs, by state, to `done`. Keeps jobs whose original stays in the inbox.
+    /// Forgets up to `portion` jobs that ended before `time`, or that are not among the newest `count` ended jobs.
+    /// Passes the numbers of forgotten jobs, by state, to `done`. Keeps jobs whose original stays in the inbox.
     package nonisolated func forget(
         allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
@@ -102,8 +102,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Forgets up to `portion` of the chosen jobs that are over and ended before `time`, with the records of their kept
-    /// files. Passes the numbers of forgotten jobs, by state, to `done`. Keeps the jobs in `except`.
+    /// Forgets up to `portion` chosen jobs that are over and ended before `time`, with the records of their kept files.
+    /// Passes the numbers of forgotten jobs, by state, to `done`. Keeps the jobs in `except`.
     package nonisolated func forget(
         _ choice: JobChoice, endedBefore time: Double, except: [Int],
         done: @escaping @Sendable ([JobState: Int]) -> Void
@@ -152,8 +152,8 @@ extension JobFilter {
 
     /// Returns a query for the IDs of the matching jobs, with one SELECT for each state. `wanted` contains the order
     /// and the limit of each SELECT. For one state, SQLite reads the jobs in index order. If one SELECT covered several
-    /// states, or used the index on `work`, SQLite would collect and sort all matching jobs. The `+` in the condition
-    /// on the recipe prevents the use of that index.
+    /// states, or used the index on `work`, SQLite would collect and sort all matching jobs. The `+` in `conditions`
+    /// keeps SQLite from using the index on `work`.
     func ids(_ wanted: SQL) -> SQL {
         let last: SQL = (conditions + [wanted]).joined(by: " AND ")
         return stateConditions.map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(last))" }

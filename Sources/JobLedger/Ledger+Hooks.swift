@@ -1,7 +1,7 @@
 import JobModel
 package import PipelineModel
 
-/// The positions of the recipes' hooks in the event log.
+/// Stores the position of each recipe's hook in the event log.
 extension Ledger {
     package struct HookRecord: Sendable {
         /// The cursor of the last event for which the hook has run, or which the hook has skipped.
@@ -37,8 +37,8 @@ extension Ledger {
     }
 
     /// Returns the events after `cursor` for which hooks run, each with the recipe of its job. The event of a batch is
-    /// repeated for each recipe in the batch. `seen` is the cursor of the last event examined. A job without an
-    /// original has no event `over`, so hooks run for its event `failed` or `cancelled` instead.
+    /// repeated for each recipe in the batch. `seen` is the cursor of the last event examined. The ledger logs no event
+    /// `over` for a job without an original, so hooks run for the job's event `failed` or `cancelled` instead.
     package nonisolated func announcements(
         after cursor: Int, limit: Int
     ) throws -> (found: [(cursor: Int, recipe: String, occasion: HookOccasion)], seen: Int) {

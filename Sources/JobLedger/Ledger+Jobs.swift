@@ -77,8 +77,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Records the changes of a running job in a few columns. The other columns are written when the job no longer
-    /// runs, so that their indexes are updated only once.
+    /// Records the changes of a running job in a few columns. The ledger writes the other columns when the job no
+    /// longer runs, so that SQLite updates their indexes only once.
     private func recordWork(_ job: JobRecord) throws {
         try writer.run(
             """
@@ -89,7 +89,7 @@ extension Ledger {
         try add(job.event)
     }
 
-    /// Records the intent to publish. Once it is durable, a restart after a crash completes the publication.
+    /// Records the intent to publish. Once the intent is durable, a restart after a crash completes the publication.
     package nonisolated func record(
         intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void,
         refused: @escaping @Sendable () -> Void
@@ -104,7 +104,7 @@ extension Ledger {
 
     /// Records that originals have reached their final places, so that their jobs are over. The same transaction
     /// appends an event: `picture` for a job that is done with new results, `over` for any other job that has an
-    /// original. `kept` contains, by job, the originals that [Keep] may remove later.
+    /// original. `kept` contains the originals that [Keep] may remove later, keyed by job ID.
     package nonisolated func recordDisposal(
         of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptMarks] = [:],
         done: @escaping @Sendable () -> Void
@@ -142,7 +142,7 @@ extension Ledger {
     /// The numbers of cancelled jobs, by their state before the cancellation.
     package struct Cancelled: Sendable {
         package var (queued, waiting) = (0, 0)
-        /// The numbers of cancelled redos, by the state of the job before the cancellation. These jobs return to
+        /// The numbers of cancelled redos, by the state of their jobs before the cancellation. The jobs return to
         /// `done`.
         package var (queuedAgain, waitingAgain) = (0, 0)
 
@@ -167,7 +167,7 @@ extension Ledger {
             var count = 0
             try ledger.forEachEnded { which in
                 // The event log keeps only the latest events. If a very large number of jobs is cancelled, the log
-                // would delete the events of the first jobs at once, so these events are not written at all.
+                // would delete the events of the first jobs at once, so the ledger does not write these events at all.
                 let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
                 if areKept { try ledger.add(.cancelled, text: "\(choice.cause)", at: time, where: which) }
                 // A download that has not started has left no file, so its job needs no disposal. An interrupted
@@ -190,7 +190,7 @@ extension Ledger {
     }
 
     /// Sets the priority of the chosen jobs that are queued or waiting, and logs an event for each job whose priority
-    /// changes. Passes the number of queued and waiting jobs to `done`, whether changed or not.
+    /// changes. Passes the number of these jobs to `done`, including jobs that already had the priority.
     package nonisolated func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -210,8 +210,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues ended jobs again, with the position and the path of the original (`source`) from each record. A job with
-    /// unmet dependencies waits for them.
+    /// Queues ended jobs again. Takes each job's position and the path of its original (`source`) from the record. A
+    /// job with unmet dependencies waits for them.
     package nonisolated func requeue(_ jobs: [JobRecord], done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,

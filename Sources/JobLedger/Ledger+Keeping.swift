@@ -7,7 +7,7 @@ import SystemCalls
 /// marks its row as `leaving`, the second deletes the row. In between, no request can bring the original back, and
 /// after a crash the next start completes the removal.
 extension Ledger {
-    /// A position in the order of removal.
+    /// The position of a kept file in the order of removal, by age.
     package struct KeptPosition: Sendable {
         var time: Double
         var id: Int
@@ -36,8 +36,7 @@ extension Ledger {
     }
 
     func keep(_ kept: KeptMarks, of job: Int, in place: KeptPlace) throws {
-        // If a user has dropped the same file again, the file's age counts from the latest job, so the earlier row is
-        // deleted.
+        // Deletes the earlier row of a file that a user has dropped again: the file's age counts from the latest job.
         try writer.run(
             """
             DELETE FROM kept INDEXED BY kept_by_change WHERE modified = \(kept.file.modified) AND modified <> 0
@@ -72,12 +71,12 @@ extension Ledger {
             """, KeptSum.init) ?? KeptSum()
     }
 
-    /// Returns the time when the oldest kept file in a place was put there.
+    /// Returns the time when the daemon put the oldest kept file in this place.
     package nonisolated func oldestKept(in place: KeptPlace) throws -> Double? {
         try value("SELECT time FROM kept INDEXED BY kept_by_time WHERE place = \(place) ORDER BY time LIMIT 1")
     }
 
-    /// Returns a page of the kept files after a position, oldest first, without files that are being removed.
+    /// Returns a page of the kept files after this position, oldest first. Leaves out files that are being removed.
     package nonisolated func kept(
         in place: KeptPlace, of recipe: String?, after position: KeptPosition, limit: Int
     ) throws -> [KeptFile] {
@@ -133,8 +132,8 @@ extension Ledger {
         }
     }
 
-    /// Deletes the rows of files that no longer exist or were replaced, and logs each removal by a rule or a user. Blocks
-    /// until the change is durable. If the write fails, the next check finds the files again, by `leaving`.
+    /// Deletes the rows of files that no longer exist, or were replaced, and logs each removal by a rule or a user.
+    /// Blocks until the change is durable. If the write fails, the next check finds the files again, by `leaving`.
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in
@@ -150,7 +149,7 @@ extension Ledger {
         }
     }
 
-    /// Changes times before `earliest` to `time`, for all kept files of a place. Blocks until the write is durable or
+    /// Sets the time of all files kept in this place before `earliest` to `time`. Blocks until the write is durable or
     /// has failed.
     package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
         wait(isAsked: true, refused: ()) { ledger in
@@ -158,8 +157,7 @@ extension Ledger {
         }
     }
 
-    /// Clears the mark `leaving` of files that are not removed after all. Blocks until the write is durable or has
-    /// failed.
+    /// Clears the mark `leaving` of files whose removal is abandoned. Blocks until the write is durable or has failed.
     package nonisolated func abandon(removing files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in

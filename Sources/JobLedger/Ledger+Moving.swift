@@ -1,6 +1,6 @@
 import JobModel
 
-/// Adapts the absolute paths in all rows after a folder has moved.
+/// Updates the absolute paths in all rows after a folder has moved.
 extension Ledger {
     /// Replaces the folder `old` with `new` in all paths below `old`. Blocks until the change is durable; returns false
     /// if SQLite refuses it.
@@ -14,7 +14,7 @@ extension Ledger {
                     WHERE substr(\(column), 1, length(\(old)) + 1) = \(old) || '/'
                     """)
             }
-            // In JSON, an absolute path starts right after a quotation mark, so the search text starts with that mark.
+            // In JSON, an absolute path follows a quotation mark, so the search text starts with a quotation mark.
             let (from, to) = ("\(try JSONText.encode(old).dropLast())/", "\(try JSONText.encode(new).dropLast())/")
             let texts: [(SQL, SQL)] = [("jobs", "intent"), ("jobs", "outputs"), ("jobs", "staged"), ("orders", "body")]
             for (table, column) in texts {

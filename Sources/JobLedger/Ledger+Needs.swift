@@ -15,7 +15,7 @@ extension Ledger {
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
-    /// Whether a job depends, directly or indirectly, on a job of its own batch.
+    /// Whether a job depends, through unmet dependencies, directly or indirectly on a job of its own batch.
     static let comesAfterOwn: SQL = """
         EXISTS (
             WITH RECURSIVE before(id) AS (
@@ -29,7 +29,7 @@ extension Ledger {
 
     // MARK: - When jobs end
 
-    /// Fills `ended` with the jobs that match `condition`: jobs that have ended, or end in this transaction.
+    /// Fills `ended` with the jobs that match `condition`. These jobs have ended, or end in this transaction.
     func end(_ condition: SQL) throws {
         try writer.run("DELETE FROM ended")
         try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)")
@@ -39,7 +39,8 @@ extension Ledger {
     /// statement finishes.
     static let changedAtOnce = 20_000
 
-    /// Calls `change` for each portion of the jobs in `ended`. `which` is the condition that selects the portion.
+    /// Calls `change` for each portion of up to `changedAtOnce` jobs in `ended`. `which` is the condition that selects
+    /// the portion.
     func forEachEnded(_ change: (_ which: SQL) throws -> Void) throws {
         var last = 0
         while let end: Int = try writer.value(
@@ -63,8 +64,8 @@ extension Ledger {
         try writer.isAny("SELECT 1 FROM needs WHERE after = \(job) AND met = 0 LIMIT 1")
     }
 
-    /// Updates the waiting dependents of all jobs that have ended or are unknown. Used at startup, and after bringing
-    /// back jobs whose dependencies can't be met.
+    /// Updates the waiting dependents of all jobs that have ended or are unknown. Called at startup, and after the
+    /// return of jobs whose dependencies can't be met.
     package nonisolated func followAll(done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -86,8 +87,8 @@ extension Ledger {
             return try writer.run("DELETE FROM ended")
         }
         let now = Timestamp.now()
-        // Adds the dependents that can't run any more because a job in `ended` is not done, and recursively the
-        // dependents of those dependents. `cause` is the dependency at fault.
+        // Adds the dependents that can't run any more because a job in `ended` has failed, was cancelled or is unknown.
+        // Adds their own dependents recursively. `cause` is the dependency at fault.
         try writer.run(
             """
             INSERT OR IGNORE INTO ended (id, cause)
@@ -164,7 +165,7 @@ extension Ledger {
     }
 
     /// Deletes the dependencies of deleted jobs, and the met dependencies of other jobs on deleted jobs. Unmet
-    /// dependencies on deleted jobs stay: if the dependent job is brought back, it must not run as if these
+    /// dependencies on deleted jobs stay, because a dependent that is brought back must not run as if these
     /// dependencies were met.
     func forgetNeeds(of jobs: [Int]) throws {
         guard !jobs.isEmpty else { return }
@@ -174,7 +175,7 @@ extension Ledger {
 
     // MARK: - Changes to dependencies
 
-    /// Adds new jobs with dependencies, and their batches: all or nothing.
+    /// Adds new jobs with dependencies, and their batches. Adds nothing if there is a problem.
     package nonisolated func insert(
         _ jobs: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
         done: @escaping @Sendable (NeedsAnswer) -> Void
@@ -182,8 +183,8 @@ extension Ledger {
         write(
             isAsked: true, refused: .refused,
             { ledger in
-                // All new jobs have the same dependencies, which exist already. So it is enough to check the first new
-                // job.
+                // All new jobs have the same dependencies, and depend only on existing jobs. So checking the first new
+                // job suffices.
                 if let job = jobs.first,
                     let problem = try ledger.problem(job.id, after: others, anyway: job.anyway)
                 {
@@ -202,7 +203,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Adds and removes dependencies of a job: all of them, or none if there is a problem.
+    /// Adds and removes dependencies of a job. Changes nothing if there is a problem.
     package nonisolated func depend(
         _ job: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
@@ -213,7 +214,7 @@ extension Ledger {
 
     private func depend(_ job: Int, after others: [Int], remove: [Int], anyway: Bool) throws -> NeedsAnswer {
         let now = try writer.first(
-            // A job in a redo counts as done: it has run before.
+            // A job in a redo counts as done, because it has run before.
             """
             SELECT CASE WHEN former IS NULL THEN state ELSE 'done' END AS state, hold, anyway, segment FROM jobs
             WHERE id = \(job)
@@ -236,14 +237,13 @@ extension Ledger {
         try writer.run("DELETE FROM needs WHERE job = \(job) AND after IN \(remove)")
         try need(job, others, anyway: anyway)
         try applyNeeds(of: job, now.state, now.waitReason)
-        // A barrier may now have to wait for a different set of jobs, so all unfinished batches are rechecked.
+        // Rechecks all unfinished batches, because a barrier may now have to wait for a different set of jobs.
         try writer.run("INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL")
         return .done
     }
 
     private func need(_ job: Int, _ others: [Int], anyway: Bool) throws {
-        // An existing row may be marked as met although the job it refers to has been brought back since. So `met` is
-        // computed again.
+        // Recomputes `met` in existing rows, because a dependency that was met may have been brought back since.
         try writer.run(
             """
             INSERT INTO needs (job, after, met)
@@ -259,8 +259,8 @@ extension Ledger {
             """)
     }
 
-    /// Updates the state of an unfinished job after its dependencies have changed. An ended job keeps its state; its
-    /// dependencies are applied when it is brought back.
+    /// Updates the state of an unfinished job after its dependencies have changed. An ended job keeps its state; the
+    /// dependencies take effect when the job is brought back.
     private func applyNeeds(of job: Int, _ state: JobState, _ waitReason: JobRecord.WaitReason?) throws {
         switch (state, waitReason) {
         case (.queued, _): try waitForNeeds(job)
@@ -276,7 +276,7 @@ extension Ledger {
         }
     }
 
-    /// Returns the reason why a job can't depend on these jobs; nil if it can.
+    /// Returns the reason why a job can't depend on these jobs; nil if there is no obstacle.
     private func problem(_ job: Int, after others: [Int], anyway: Bool) throws -> NeedsAnswer? {
         if others.contains(job) { return .circle([job, job]) }
         if let unknown = try Self.unknown(of: others, writer) { return .unknown(unknown) }
@@ -291,7 +291,7 @@ extension Ledger {
 
     /// Returns the cycle from a job through its new dependencies back to itself; nil if there is no cycle.
     private func circle(_ job: Int, after others: [Int]) throws -> [Int]? {
-        // A job without dependents can't be part of a cycle. Most jobs have none, and a new job never has any.
+        // A job without dependents, such as a new job, can't be part of a cycle.
         guard try hasFollowers(job) else { return nil }
         let isReached = try writer.isAny(
             """
@@ -320,9 +320,9 @@ extension Ledger {
         return path.reversed()
     }
 
-    /// Returns the first of these jobs that would fail as soon as it was brought back. Also returns the unmet
-    /// dependency of that job, and the dependency's state (nil if the ledger has forgotten the dependency). A
-    /// dependency that is brought back too is no obstacle: it is one of `jobs`, or its state is one of `states`.
+    /// Returns one of these jobs that would fail as soon as it was brought back, with its unmet dependency and the
+    /// dependency's state (nil if the ledger has forgotten the dependency). Ignores dependencies that the caller brings
+    /// back as well: they are in `jobs`, or their state is in `states`.
     package nonisolated func hindered(
         of jobs: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)? {

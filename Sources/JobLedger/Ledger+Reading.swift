@@ -6,14 +6,14 @@ extension Ledger {
     static let final: SQL = "('done', 'failed', 'cancelled')"
     static let unfinished: SQL = "('waiting', 'queued', 'running', 'cancelling')"
 
-    // The same conditions without IN, as the schema's indexes use them. For an IN list of three or more values, SQLite
-    // would build a table at every change of a row.
+    // `isFinal` and `isUnfinished` test the same states without IN, like the schema's indexes. For an IN list of three
+    // or more values, SQLite would build a table at every change of a row.
     static let isFinal: SQL = "(state = 'done' OR state = 'failed' OR state = 'cancelled')"
     static let isUnfinished: SQL =
         "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
 
-    /// Reads jobs through the given index. The database has no statistics, so without this hint SQLite would choose
-    /// another index, and scan far more rows.
+    /// Reads jobs through the given index. The database has no statistics, so SQLite would otherwise choose another
+    /// index, and scan far more rows.
     nonisolated func jobs(by index: SQL? = nil, _ rest: SQL) throws -> [JobRecord] {
         let indexed: SQL = index.map { "INDEXED BY \($0)" } ?? ""
         return try read { database in
@@ -54,7 +54,7 @@ extension Ledger {
         return jobs
     }
 
-    /// Returns the first ID that belongs to no job; nil if all IDs belong to jobs.
+    /// Returns the first ID without a job; nil if every ID has a job.
     package nonisolated func unknown(of ids: [Int]) throws -> Int? {
         try read { try Self.unknown(of: ids, $0) }
     }
@@ -81,7 +81,7 @@ extension Ledger {
     }
 
     /// Returns the jobs that a crash or stop interrupted, including jobs that waited for a shared resource. Leaves out
-    /// jobs that wait for other jobs or for a retry, because these jobs keep waiting.
+    /// jobs that wait for other jobs or for a retry, because these jobs keep waiting after a restart.
     package nonisolated func interrupted() throws -> [JobRecord] {
         try jobs(
             """
@@ -99,7 +99,7 @@ extension Ledger {
                 """))
     }
 
-    /// Returns the staging files that are still needed: pictures rendered before a barrier, and files to publish or
+    /// Returns the paths of all staging files in use: pictures rendered before a barrier, and files to publish or
     /// withdraw.
     package nonisolated func stagedPaths() throws -> Set<String> {
         Set(
@@ -155,7 +155,7 @@ extension Ledger {
             """)
     }
 
-    /// Returns the highest IDs ever assigned to jobs and batches, including deleted ones, and the last position in the
+    /// Returns the highest IDs ever assigned to jobs and batches, even if deleted since, and the last position in the
     /// queue.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
         try first(
@@ -177,7 +177,7 @@ extension Ledger {
         write { try $0.writer.run("INSERT OR REPLACE INTO marks VALUES ('clock', \(Int(time)))") }
     }
 
-    /// Returns the originals that stay in the inbox although jobs have taken them. Their identities lack the device.
+    /// Returns the originals that stay in the inbox although jobs have taken them. The identities omit the device.
     package nonisolated func kept(in inbox: String) throws -> [(path: String, file: FileStatus.Identity)] {
         try rows(
             """
@@ -229,7 +229,7 @@ extension Ledger {
             """)
     }
 
-    /// Returns the paths among `sources` for which `knows` is true.
+    /// Returns the paths among `sources` for which `knows(source:)` is true.
     package nonisolated func known(among sources: [String]) throws -> Set<String> {
         Set(
             try column(
@@ -240,8 +240,8 @@ extension Ledger {
                 """))
     }
 
-    /// Finds every original below a folder for which `knows` is true. Calls `each` with the path of the original,
-    /// relative to the folder.
+    /// Calls `each` for every original below a folder for which `knows(source:)` is true, with the path relative to the
+    /// folder.
     package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let (first, last) = (folder + "/", folder + "0")
@@ -257,7 +257,7 @@ extension Ledger {
         }
     }
 
-    /// Whether the ledger has jobs of a recipe, even if the recipe itself is gone.
+    /// Whether the ledger has jobs of this recipe. The recipe itself may be gone.
     package nonisolated func knows(recipe: String) throws -> Bool {
         try isAny(
             """

@@ -2,7 +2,7 @@ package import JobModel
 import PipelineModel
 import ServiceProgram
 
-/// Redo and undo of done jobs. A redo processes a done job again. During the redo, `former` refers to the work order
+/// Redoes and undoes done jobs. A redo processes a done job again. During the redo, `former` refers to the work order
 /// that produced the results in the outbox. If the redo fails or is cancelled, the job returns to `done` and keeps
 /// these results.
 extension Ledger {
@@ -42,7 +42,7 @@ extension Ledger {
         }
     }
 
-    /// Cancels the redo of every job that matches `condition`. Returns how many of these jobs were queued and how many
+    /// Cancels the redo of every job that matches `condition`. Returns how many of these jobs were queued, and how many
     /// were waiting.
     func cancelRedos(where condition: SQL, at time: Double) throws -> (queued: Int, waiting: Int) {
         guard try writer.isAny("SELECT 1 FROM jobs INDEXED BY jobs_redone WHERE former IS NOT NULL LIMIT 1") else {
@@ -62,7 +62,7 @@ extension Ledger {
         return (states.count - waiting, waiting)
     }
 
-    /// Calls `each` with the path of every original that the ledger records below a folder, relative to the folder.
+    /// Calls `each` for every original that the ledger records below a folder, with the path relative to the folder.
     package nonisolated func forEachOriginal(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let (first, last) = (folder + "/", folder + "0")

@@ -4,16 +4,16 @@ package import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// Bringing ended jobs back for another attempt, in two commits. The first commit records the target path of the
-/// original (`returns`), the second queues the job. In between, only the thread that brings the job back works on the
-/// job: no other thread brings the job back, and no disposal moves its original. After a crash, the row shows where the
-/// original may be.
+/// Brings ended jobs back for another attempt, in two commits. The first commit records the target path of the original
+/// (`returns`), the second queues the job. Between the commits, `returns` reserves the job: no other thread brings it
+/// back, and no disposal moves its original. After a crash, `returns` shows where the original may be.
 extension Ledger {
     package struct Return: Sendable {
         var job: Int
         /// The target path of the original.
         var place: String
-        /// The state that the caller saw. If the job's state differs by now, another thread has brought the job back.
+        /// The job's state when the caller read it. If the state differs by now, another thread has brought the job
+        /// back.
         var state: JobState
         /// The original's current identity, which has changed if a user has repaired the file.
         var file: FileStatus.Identity
@@ -42,12 +42,12 @@ extension Ledger {
         }
     }
 
-    /// Records another target path, because a file exists at the first path.
+    /// Records another target path, because the first path is taken.
     package nonisolated func changeReturn(of job: Int, to place: String) {
         wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = \(place) WHERE id = \(job)") }
     }
 
-    /// Records that the job is not brought back after all, and keeps its state. Blocks until the change is durable.
+    /// Abandons bringing the job back; the job keeps its state. Blocks until the change is durable.
     package nonisolated func abandonReturn(of job: Int) {
         wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = NULL WHERE id = \(job)") }
     }
@@ -57,8 +57,8 @@ extension Ledger {
         try jobs(by: "jobs_returning", "WHERE j.returns IS NOT NULL ORDER BY j.id")
     }
 
-    /// Applies `change`, blocks until it is durable, and returns its answer. Returns `refused` if the ledger refuses
-    /// the change.
+    /// Applies `change`, blocks until the change is durable, and returns its answer. Returns `refused` if the ledger
+    /// drops the change.
     nonisolated func wait<Answer: Sendable>(
         isAsked: Bool = false, refused: Answer, for change: @escaping @Sendable (isolated Ledger) throws -> Answer
     ) -> Answer {
@@ -86,7 +86,7 @@ extension Ledger {
 
     /// Records the path at which the job's original was found, and marks the job as not over. If the job has ended, its
     /// disposal then moves the original from that path to its final place. Blocks until the record is durable, because
-    /// before that the daemon could still report to a waiting client that the job is over.
+    /// until then the daemon could report to a waiting client that the job is over.
     package nonisolated func putRight(_ job: Int, source: String) {
         wait(refused: ()) {
             try $0.writer.run(

@@ -1,15 +1,15 @@
 package import JobModel
 package import PipelineModel
 
-/// The queued jobs of one priority that download from one host, or that belong to one member of a recipe: a batch, or a
-/// user's pictures outside batches. Hosts take turns with other hosts, recipes with other recipes, and the members of a
-/// recipe with each other.
+/// The queued jobs of one priority that share their turns: the downloads from one host, or the pictures of one member
+/// of a recipe. A member is a batch, or a user's pictures outside batches. Hosts take turns with hosts, recipes with
+/// recipes, and the members of a recipe with each other.
 package struct Lane: Hashable, Sendable {
     package var queue: FirstQueue
     /// The host of downloads, or the recipe of pictures.
     package var group: String
-    /// The number of the batch of pictures. For pictures outside batches, a negative number that stands for their user;
-    /// for downloads, 0.
+    /// The ID of the pictures' batch; for pictures outside batches, a negative number that identifies their user; for
+    /// downloads, 0.
     package var member: Int
     package var priority: Priority
 
@@ -19,7 +19,7 @@ package struct Lane: Hashable, Sendable {
 }
 
 extension JobRecord {
-    /// The lane in which the job enters the window.
+    /// The lane from which the job enters the window of loaded jobs.
     package var lane: Lane { lane(in: entry) }
 
     /// Returns the lane in which the job waits in this queue.
@@ -63,7 +63,7 @@ extension Ledger {
             """)
     }
 
-    /// Returns the next member after `member` that has queued pictures of this recipe and priority.
+    /// Returns the next `Lane.member` after `member` that has queued pictures of this recipe and priority.
     package nonisolated func member(after member: Int, of recipe: String, _ priority: Priority) throws -> Int? {
         try value(
             """

@@ -86,8 +86,8 @@ extension Ledger {
         }
     }
 
-    /// Selects the rows that wait for the resource. This includes rows that also lack another resource; they will wait
-    /// again. Rows that wait for hours are recognised by their reason.
+    /// Selects the rows that wait for the resource. Includes rows that also lack another resource; their jobs will wait
+    /// again. For hours, `reason` identifies the waiting rows.
     private static func waiting(for resource: Resource) -> SQL {
         guard case .hours = resource else { return needing(resource) }
         return "\(needing(resource)) AND reason LIKE \(Resource.outsideHours + "%")"
@@ -122,8 +122,8 @@ extension Ledger {
     }
 
     /// Queues the retries that are due, at the end of the queue, from `position` on. Passes their number and the time
-    /// of the next retry to `done`. If the clock was set back, `setBack` is subtracted from all due times. No retry
-    /// waits longer than `most` from now. All times are in seconds.
+    /// of the next retry to `done`. If the clock was set back, subtracts `setBack` from all due times. Limits the wait
+    /// of every retry to `most` from now. All times are in seconds.
     package nonisolated func bringBackDue(
         at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
         done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void
@@ -141,9 +141,8 @@ extension Ledger {
         }
     }
 
-    /// Queues jobs that wait for a retry, without waiting until the retry is due. Appends them to the queue, from
-    /// `position` on. Selects the jobs with an ID up to `last` that are in `ids` and in `batch`, if these are given.
-    /// Passes their IDs to `done`.
+    /// Queues jobs before their retry is due, at the end of the queue, from `position` on. Selects the jobs with an ID
+    /// up to `last` that are in `ids` and in `batch`, if these are given. Passes their IDs to `done`.
     package nonisolated func bringBackEarly(
         _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {
@@ -161,7 +160,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues the waiting jobs that match `which`, from `position` on.
+    /// Queues the waiting jobs that match `which`, at positions from `position` on.
     private func bringBack(_ which: SQL, at position: Int) throws -> Int {
         try add(.queued, where: "state = 'waiting' AND \(which)")
         try writer.run(
@@ -177,13 +176,13 @@ extension Ledger {
     /// A reason for waiting, the number of jobs that share it, and the earliest retry among them.
     package struct Waiting: Sendable {
         package var waitReason: JobRecord.WaitReason?
-        /// The obstacle that these jobs have in common, such as the error before a retry.
+        /// The obstacle that these jobs share, such as the error before a retry.
         package var reason: String?
         package var count: Int
         package var due: Double?
     }
 
-    /// Maximum number of reasons in an answer. The jobs with any other reason are counted together.
+    /// Maximum number of reasons in an answer. An extra entry counts the jobs with all other reasons together.
     private static let mostReasons = 20
 
     /// Returns the reasons for waiting, the most frequent first.

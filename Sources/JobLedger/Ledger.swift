@@ -9,10 +9,10 @@ import Synchronization
 /// writes nor for other reads.
 ///
 /// Writes are applied in order. If the ledger can't commit a group, for example on a full disk, it retries until it
-/// succeeds. So a call of `done` means that the write is durable. The ledger drops a write, and calls `refused`, in two
-/// cases only. First, a write on behalf of a client (`isAsked`) is dropped while the ledger can't commit, because the
-/// client may be gone before a later attempt takes effect. Second, a write that SQLite would always reject is dropped,
-/// so that it does not block later writes.
+/// succeeds, and then calls `done`. The ledger drops a write, and calls `refused` (by default `done`), in two cases
+/// only. First, a write on behalf of a client (`isAsked`) is dropped while the ledger can't commit, because the client
+/// may be gone when a retry succeeds. Second, a write that SQLite would always reject is dropped, so that it does not
+/// block later writes.
 ///
 /// Any thread may read and write. Changes, completions and callbacks run on the ledger's queue.
 package actor Ledger: QueueActor {
@@ -35,8 +35,8 @@ package actor Ledger: QueueActor {
     private struct Write: Sendable {
         let change: Change
         let refused: Completion?
-        /// Whether a client has requested the write. Such a client must get an error at once if the ledger can't commit
-        /// the write.
+        /// Whether a client has requested the write. If the ledger can't commit, it drops such a write, so that the
+        /// client gets an error at once.
         let isAsked: Bool
     }
 
@@ -61,8 +61,8 @@ package actor Ledger: QueueActor {
         var isWanted = false
         /// The cursor of the latest durable event.
         var cursor = 0
-        /// Number of events that the log keeps. A reader that is further behind gets a notice, and continues at the
-        /// oldest event.
+        /// Number of events that the log keeps. A reader that has fallen further behind gets a notice, and continues at
+        /// the oldest stored event.
         var keptEvents = 200_000
         var problem: String?
     }
@@ -76,18 +76,18 @@ package actor Ledger: QueueActor {
     var orderRows: [WorkOrder: Int] = [:]
     /// Effects of the current change on other jobs.
     var consequences = Consequences()
-    /// The cursor of the latest event when events were last trimmed.
+    /// The cursor of the latest event at the last call of `trimEvents` that deleted events.
     private var trimmed = 0
-    /// Keeps a minimum time between groups in a burst.
+    /// Enforces a minimum time between the groups of a burst.
     private var spacing = Spacing()
-    /// Whether a group could not be written and waits for its retry. All other writes wait until that retry succeeds.
+    /// Whether a group could not be committed and waits for its retry. All other writes wait until the retry succeeds.
     private var retrying = false
     /// Number of retries scheduled; only the latest one takes effect.
     private var attempts = 0
     private weak var delegate: (any LedgerDelegate)?
     private weak var follower: (any LedgerFollower)?
 
-    /// Calls `willBegin` before it creates the tables of a new ledger.
+    /// Calls `willBegin` before creating the tables of a new ledger.
     package init(path: String, willBegin: () throws -> Void = {}) throws {
         let writer = try Database(path: path)
         try Schema.prepare(writer, willBegin: willBegin)
@@ -118,7 +118,7 @@ package actor Ledger: QueueActor {
 
     // MARK: - Reading
 
-    /// Runs `body`, which repeats the failed reads. Logs the recovery if all of them succeed.
+    /// Runs `body`, which repeats the failed reads. Logs the recovery if all these reads succeed.
     package nonisolated func readAgain(_ body: () -> Void) { reading.again(body) }
 
     /// Reads durable rows; logs a failure and rethrows it.
@@ -146,7 +146,7 @@ package actor Ledger: QueueActor {
 
     // MARK: - Writing
 
-    /// Delay of a change that nothing waits for, so that it shares a commit with other changes.
+    /// Delay of a `sometime` change, so that it shares a commit with other changes.
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
     /// Applies `change` with the next group. Calls `done` when the change is durable, or `refused` (by default `done`)
@@ -163,8 +163,8 @@ package actor Ledger: QueueActor {
         }
     }
 
-    /// Like the method above, but passes the answer of `change` to `done`. If the change was dropped, the answer is
-    /// `refused`.
+    /// Like the other `write`, but passes the answer of `change` to `done`. If the ledger drops the change, the answer
+    /// is `refused`.
     nonisolated func write<Answer: Sendable>(
         wanted: Wanted = .now, isAsked: Bool = false, refused: Answer,
         _ change: @escaping @Sendable (isolated Ledger) throws -> Answer, done: @escaping @Sendable (Answer) -> Void
@@ -220,7 +220,7 @@ package actor Ledger: QueueActor {
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
-    /// Retries a failed group at once, and returns when the attempt is over.
+    /// Retries a failed group at once. Blocks until the attempt is over.
     package nonisolated func tryAgain() {
         let over = DispatchSemaphore(value: 0)
         async { ledger in
@@ -304,7 +304,7 @@ package actor Ledger: QueueActor {
         follower?.ledgerCommitted()
     }
 
-    /// Deletes the oldest events. Does so once per 1000 new events, not in each group.
+    /// Deletes the oldest events, once per 1000 new events.
     private func trimEvents(upTo last: Int) throws {
         guard last - trimmed >= 1000 else { return }
         try writer.run("DELETE FROM events WHERE cursor <= \(last - keptEvents)")

@@ -1,17 +1,16 @@
 /// Receives the ledger's news, on the ledger's queue unless a method says otherwise. A delegate implements only the
 /// methods that it needs.
 package protocol LedgerDelegate: AnyObject, Sendable {
-    /// All jobs of a batch have reached a barrier or ended. Called after the completions of the writes that caused
-    /// this.
+    /// Called when all jobs of a batch have reached a barrier or ended, after the completions of the writes in the same
+    /// group.
     func batchChanged(_ batch: Int, _ news: BatchNews)
-    /// The ledger has become unwritable, or can be written again.
+    /// Called when the ledger can't be written any more, or can be written again.
     func ledgerProblemChanged()
-    /// Dependents of ended jobs were queued or have failed, and this change is durable. Called before the completion of
-    /// the write that ended the jobs.
+    /// Called when a write that has changed the states of dependents is durable, before the write's completion.
     func othersChanged(_ consequences: Consequences)
     /// Whether the next commit should wait for further changes that are about to arrive. Read during a burst of writes.
     var awaitsOthers: Bool { get }
-    /// A read has failed. Called on the reader's thread, and not again until `Ledger.readAgain` has run.
+    /// Called on the reader's thread when a read has failed, and not again until `Ledger.readAgain` has run.
     func readFailed()
 }
 
@@ -23,8 +22,8 @@ extension LedgerDelegate {
     package func readFailed() {}
 }
 
-/// Follows the events of the ledger.
+/// Gets notice of the ledger's commits, to read new events.
 package protocol LedgerFollower: AnyObject, Sendable {
-    /// Changes have been committed, so there may be new events. Called on the ledger's queue.
+    /// Called on the ledger's queue after each commit, because there may be new events.
     func ledgerCommitted()
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// The ledger's read side. Each concurrent reader has its own connection, so that a long list delays no other reader.
 final class LedgerReading: Sendable {
     private final class Reader: Sendable {
-        /// Never contended, because a connection is removed from `State` while a reader uses it.
+        /// Never contended, because `read` takes the connection out of `State` while it uses the connection.
         let database: Mutex<Database>
 
         init(path: String) throws { database = Mutex(try Database(path: path)) }
@@ -13,7 +13,7 @@ final class LedgerReading: Sendable {
     private struct State {
         var idle: [Reader] = []
         var problem: String?
-        /// The latest problem logged; nil once every read succeeds again.
+        /// The latest logged problem; nil once all reads succeed again.
         var logged: String?
         weak var delegate: (any LedgerDelegate)?
     }

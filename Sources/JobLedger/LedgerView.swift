@@ -5,10 +5,10 @@ import SystemCalls
 
 /// Read-only view of a ledger file for another process. A daemon may write to the file meanwhile.
 package struct LedgerView {
-    /// An original that has arrived and was not removed, with its job.
+    /// A job's original that has arrived and was not removed.
     package struct Original {
         package var job: Int
-        /// The path of the original that the job records: relative to the inbox, or the name passed to `pipectl add`.
+        /// The job's `path`: the original's path relative to its inbox, or the name passed to `pipectl add`.
         package var path: String
         /// The paths where the original may be: `source`, and the target path if the job is being brought back.
         package var places: [String]
@@ -20,8 +20,8 @@ package struct LedgerView {
 
     package init(path: String) throws { database = try Database(path: path, isReading: true) }
 
-    /// Copies a snapshot of the ledger into a single file without a WAL, and checks the copy's pages. Replaces an
-    /// earlier copy only after the check.
+    /// Copies a snapshot of the ledger into a single file without a WAL. Checks the copy's pages before it replaces an
+    /// earlier copy.
     package func copy(to path: String) throws {
         let unfinished = path + ".new"
         for suffix in ["", "-journal"] { try FileSystem.remove(unfinished + suffix) }

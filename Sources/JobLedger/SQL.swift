@@ -1,6 +1,6 @@
-/// A statement or a part of one, with the values of its parameters. An interpolated value becomes a parameter, and an
-/// interpolated `SQL` becomes a part of the statement. The text can come only from literals, because it is a
-/// `StaticString`.
+/// An SQL statement, or a part of a statement, with the values of its parameters. An interpolated value becomes a
+/// parameter, and an interpolated `SQL` becomes a part of the statement. The text can come only from literals, because
+/// it is a `StaticString`.
 struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Sendable {
     enum Value: Sendable {
         case null
@@ -51,11 +51,12 @@ struct SQL: ExpressibleByStringInterpolation, StringInterpolationProtocol, Senda
         appendInterpolation(words.map(\.rawValue))
     }
 
-    /// Writes the number into the text, for a statement whose query plan depends on the number, or that can't have
-    /// parameters.
+    /// Writes the number into the text, because the query plan depends on the number, or because the statement can't
+    /// have parameters.
     mutating func appendInterpolation(literal number: Int) { bytes += number.description.utf8 }
 
-    /// Writes the word into the text, because SQLite does not match a parameter with the condition of a partial index.
+    /// Writes the word into the text, because SQLite does not use a partial index if the condition contains a parameter
+    /// instead of the word.
     mutating func appendInterpolation<Word: CaseIterable & RawRepresentable<String>>(literal word: Word) {
         bytes += "'\(word.rawValue)'".utf8
     }

@@ -2,7 +2,7 @@ import CSQLite
 import JobModel
 import PipelineModel
 
-/// A Swift type for parameters and columns.
+/// A Swift type for the values of SQL parameters and columns.
 protocol SQLValue: Sendable {
     var bound: SQL.Value { get }
 

@@ -9,14 +9,14 @@ enum Schema {
     static func prepare(_ database: Database, willBegin: () throws -> Void) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
-        // A checkpoint runs after 4000 pages of WAL. A burst changes the same pages repeatedly, and each checkpoint
-        // writes them again, so checkpoints should be rare.
+        // A checkpoint runs once the WAL has 4000 pages. Checkpoints should be rare, because a burst changes the same
+        // pages repeatedly, and each checkpoint writes them again.
         try database.script("PRAGMA wal_autocheckpoint=4000;")
         // The page cache; a negative size is in KiB. If a bulk change does not fit into the cache, SQLite writes and
         // reads the changed pages repeatedly.
         try database.script("PRAGMA cache_size=-16000;")
-        // The table `ended` contains the jobs whose dependents still have to be updated. Dependents that fail are
-        // included; their `cause` is the dependency at fault.
+        // The table `ended` contains the jobs whose dependents still have to be updated. It also contains the
+        // dependents that fail; their `cause` is the dependency at fault.
         try database.script(
             "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
         try check(database)
@@ -33,8 +33,8 @@ enum Schema {
 
     static func version(of database: Database) throws -> Int { try database.value("PRAGMA user_version") ?? 0 }
 
-    /// Throws if the file has damaged pages. Without this check, the jobs that use a damaged page would fail one by
-    /// one.
+    /// Throws if the file has damaged pages. Without the check, jobs would fail one by one when they use a damaged
+    /// page.
     static func check(_ database: Database) throws {
         let faults: [String] = try database.column("PRAGMA quick_check(1)")
         guard faults == ["ok"] else {
@@ -211,8 +211,8 @@ enum Schema {
             name: "an index of failed jobs, for the count of the day's failures",
             "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'"),
 
-        // `obstacle`: why a job waits, without details such as the time of its retry, so that jobs with the same
-        // obstacle are counted together.
+        // `obstacle`: the reason why a job waits, without details such as the time of its retry. Queries count the jobs
+        // with the same obstacle together.
         Migration(
             name: "obstacles",
             """
@@ -238,7 +238,7 @@ enum Schema {
             """),
 
         // `returns`: the target path of an original that is being brought back. An older version could lose an original
-        // during that move; with `disposed = 0` the daemon searches for it again.
+        // during the move back; `disposed = 0` makes the daemon search for that original.
         Migration(
             name: "originals that are brought back",
             """
@@ -281,8 +281,8 @@ enum Schema {
             CREATE INDEX jobs_intending ON jobs(id) WHERE intent IS NOT NULL
             """),
 
-        // `kept`: the originals and results that jobs have left in their final places. Their rows outlive the rows of
-        // the jobs. `kept_sums` contains the totals. `leaving` is set before a file is removed.
+        // `kept`: the originals and results that jobs have left in their final places. The rows of `kept` outlive the
+        // rows of the jobs. `kept_sums` contains the totals. `leaving` is set before a file is removed.
         Migration(
             name: "kept files",
             """
@@ -390,7 +390,7 @@ enum Schema {
             END
             """),
 
-        // An index for the turns of recipes, and of the batches within a recipe.
+        // The index `jobs_by_recipe` lets recipes take turns, and the batches within a recipe.
         Migration(
             name: "turns of recipes and batches",
             """

@@ -3,7 +3,7 @@ package import PipelineModel
 /// A batch in the ledger, with the progress of its jobs.
 package struct BatchRecord: Sendable {
     package var id: Int
-    /// The name of the batch's list or folder, or the name that a client has given to the batch.
+    /// Name of the batch's list or folder, or a name given by a client.
     package var name: String?
     /// The recipe of the batch's first job.
     package var recipe: String?
@@ -12,10 +12,9 @@ package struct BatchRecord: Sendable {
     /// The time when the daemon announced that all jobs are over.
     package var finished: Double?
     package var jobs: [JobState: Int] = [:]
-    /// Number of unfinished jobs, by the number of barriers that they have reached.
+    /// Counts of unfinished jobs that have reached a barrier, keyed by the number of barriers reached.
     package var reached: [Int: Int] = [:]
-    /// Number of waiting jobs that have not reached the first barrier. These jobs wait for something other than the
-    /// batch.
+    /// Number of waiting jobs before the first barrier. They wait, for example, for a retry or for a dependency.
     package var waiting = 0
 
     package init(id: Int, name: String? = nil, isOpen: Bool) { (self.id, self.name, self.isOpen) = (id, name, isOpen) }

@@ -6,8 +6,8 @@ package struct JobChoice: Sendable {
     package var batch: Int?
     package var recipe: String?
     package var states: [JobState]?
-    /// Queues that start no jobs at present. Their queued jobs are shown as waiting, so these jobs are selected in
-    /// addition to the jobs in `states`.
+    /// Queues that start no jobs at present. Clients see the queued jobs of these queues as waiting, so a choice of
+    /// waiting jobs includes them.
     package var stoppedQueues: [FirstQueue]
     /// The user and the action, for the jobs' events.
     package var cause: String?

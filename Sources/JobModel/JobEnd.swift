@@ -1,6 +1,6 @@
 package import PipelineModel
 
-/// A job that is over, with its final state.
+/// A job's ID and its final state.
 package struct JobEnd: Sendable, Equatable {
     package var id: Int
     package var state: JobState

@@ -7,12 +7,12 @@ package struct JobFilter: Sendable {
     package var stoppedQueues: [FirstQueue] = []
     package var recipe: String?
     package var batch: Int?
-    /// The earliest end time of a job. For a job that has not ended, the creation time counts.
+    /// Earliest end time of a job, or earliest creation time if the job has not ended.
     package var since: Double?
     package var until: Double?
     /// The path of the original, or of a folder that contains it.
     package var place: String?
-    /// Only jobs with a lower ID.
+    /// Exclusive upper bound of the job IDs.
     package var before: Int?
 
     package init(

@@ -4,19 +4,19 @@ package import PipelineModel
 package enum NeedsAnswer: Sendable, Equatable {
     case done
     case unknown(Int)
-    /// Too late: the job has started, or is done.
+    /// The job has started or is done, so its dependencies can't change any more.
     case begun(JobState)
-    /// A cycle: the job would depend on itself, along this path.
+    /// The change would create a dependency cycle, along this path of job IDs.
     case circle([Int])
     /// The dependency has failed or was cancelled.
     case over(Int, JobState)
     /// The job does not depend on the job with this ID, so there is no dependency to remove.
     case unneeded(Int)
-    /// SQLite refuses the change.
+    /// The ledger can't be written, or SQLite rejects the change.
     case refused
 }
 
-/// A job's dependencies or dependents. `jobs` contains the first of them, and `count` is the total number.
+/// A job's dependencies or dependents. `jobs` contains only the first ones; `count` is the total number.
 package struct Neighbours: Sendable {
     package var jobs: [(id: Int, state: JobState?)]
     package var count: Int

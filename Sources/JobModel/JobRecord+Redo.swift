@@ -10,8 +10,8 @@ extension JobRecord {
         return failure == nil ? .cancelled : .failed
     }
 
-    /// Sets the state and the end time. If a redo has failed or was cancelled, the job becomes done again, with its
-    /// earlier results.
+    /// Sets the state and the end time. A redo that fails or is cancelled returns the job to `done`, with its earlier
+    /// results.
     package mutating func end(_ state: JobState, at time: Double?) {
         (self.state, finished) = (state, time)
         guard let former, state == .failed || state == .cancelled else { return }

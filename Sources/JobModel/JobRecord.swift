@@ -4,7 +4,7 @@ package import SystemCalls
 
 /// A job as the ledger stores it.
 package struct JobRecord: Sendable {
-    /// How the daemon obtained the original. This decides what happens to the original when the job ends.
+    /// How the daemon obtained the original. The origin decides what happens to the original when the job ends.
     package enum Origin: String, Sendable {
         /// Renamed from the inbox into its `.pipelined` folder.
         case claimed
@@ -14,8 +14,7 @@ package struct JobRecord: Sendable {
         case spooled
     }
 
-    /// The reason why a job is `waiting`. A job that waits within the window of its queue has no such reason, because a
-    /// restart ends the wait.
+    /// Why a job is `waiting`. Nil for a job in the window of loaded jobs, because a restart ends its wait.
     package enum WaitReason: String, Sendable {
         /// The job waits for a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
         case place
@@ -79,7 +78,8 @@ package struct JobRecord: Sendable {
     package var host: String?
     /// The usable part of the file at `source` after an interrupted download.
     package var partial: FetchResume?
-    /// Jobs with a higher priority run first; within a priority, jobs with a lower position do.
+    /// Jobs with a higher priority run first. Among jobs of equal priority, the job with the lowest position runs
+    /// first.
     package var priority = 0
     package var waitReason: WaitReason?
     /// Time of the next retry.
@@ -96,20 +96,20 @@ package struct JobRecord: Sendable {
     package var staged: [Staged] = []
     /// Whether the job runs even if a dependency fails or is cancelled.
     package var anyway = false
-    /// While the job is being brought back, the target path of its original; nil once the job is queued again.
+    /// The path to which the original moves while the job is brought back for another attempt; nil at other times.
     package var returns: String?
-    /// Set when the original was removed on request, by a rule of [Keep] or by `pipectl clean`.
+    /// The removal of the original by a rule of [Keep] or by `pipectl clean`; nil if there was none.
     package var removed: Removal?
     /// During a redo, the work order that produced the results in the outbox.
     package var former: WorkOrder?
-    /// After an undo, the target folder of the original, if not `cancelled/`.
+    /// The folder to which an undo moves the original; nil for `cancelled/`.
     package var goal: String?
     /// The name, caption and credit that a list gives for the picture.
     package var texts: PictureTexts?
     /// The ID of the user who dropped or added the picture.
     package var owner = 0
-    /// The user and the action that led to this state, such as `dropped by user 1000`. This text becomes part of the
-    /// event, but not of the row.
+    /// The user and the action that led to this state, such as `dropped by user 1000`. The ledger stores this text in
+    /// the job's event, but not in its row.
     package var cause: String?
 
     package init(
@@ -136,10 +136,10 @@ package struct JobRecord: Sendable {
 }
 
 extension JobRecord {
-    /// Whether nothing is left to do: the job has ended, and its original has reached its final place.
+    /// Whether the job has ended and its original has reached its final place, so that nothing is left to do.
     package var isOver: Bool { state.isFinal && disposed && returns == nil }
 
-    /// Whether the original still has to be downloaded. The ledger has the same test in SQL.
+    /// Whether the original still has to be downloaded. `FirstQueue.condition` is the same test in SQL.
     package var needsDownload: Bool { url != nil && file == .none }
 
     package var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }

@@ -20,7 +20,7 @@ package struct JobStory: Codable, Sendable, Hashable {
         package var failure: FailureClass?
     }
 
-    /// The worker process of an operation, and the bytes that it read and wrote.
+    /// The worker process of an operation, and the numbers of bytes that the operation read and wrote.
     package struct Account: Codable, Sendable, Hashable {
         package var worker: Int?
         package var read: Int?
@@ -77,7 +77,7 @@ extension JobStory {
         }
     }
 
-    /// Records the worker process of the running operation, and the bytes that it read and wrote.
+    /// Records the account of the running operation of this kind.
     package mutating func note(_ kind: String, _ account: Account) { change(kind) { $0.account = account } }
 
     private mutating func change(_ kind: String, _ change: (inout Chapter) -> Void) {

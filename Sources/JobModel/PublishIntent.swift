@@ -9,12 +9,12 @@ package struct PublishIntent: Codable, Sendable, Hashable {
         package var target: String
         /// The policy to apply if the target exists.
         package var conflict: ConflictPolicy
-        /// The staging file's identity. Nil in a withdrawal, and in an intent of an older version.
+        /// The staging file's identity. Nil in a withdrawal, and in an intent that an older version recorded.
         package var file: FileStatus.Identity?
         /// In a redo, the identity of the earlier result at `target`. The earlier result and the staging file exchange
         /// places. If `file` is nil, the earlier result is withdrawn: it moves to `staging`.
         package var replaces: FileStatus.Identity?
-        /// Whether the earlier result has no successor, so that it is withdrawn from `target` to `staging`.
+        /// Whether the step withdraws an earlier result, from `target` to `staging`, without replacing it.
         package var isWithdrawal: Bool { replaces != nil && file == nil }
 
         package init(

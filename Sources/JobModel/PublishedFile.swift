@@ -13,8 +13,8 @@ package struct PublishedFile: Sendable, Hashable {
     }
 
     package var path: String
-    /// The file's identity when it was published; nil if an older version published it. It lacks the device, whose
-    /// number may change at a reboot.
+    /// The file's identity when it was published; nil if an older version published it. The device is left out, because
+    /// its number may change at a reboot.
     package var file: FileStatus.Identity?
 
     package init(path: String, file: FileStatus.Identity? = nil) {
@@ -30,8 +30,8 @@ package struct PublishedFile: Sendable, Hashable {
 }
 
 extension FileStatus.Identity {
-    /// Whether the file that is now at `path`, with identity `there`, is still this file, unchanged. Size and
-    /// modification time must match. The inode must match as well, unless the file system changes inode numbers.
+    /// Whether the file at `path`, which has the identity `there`, is this file, unchanged. Size and modification time
+    /// must match. The inode must match as well, unless the file system changes inode numbers.
     package func isStill(_ there: FileStatus.Identity, at path: String) -> Bool {
         guard (there.size, there.modified) == (size, modified) else { return false }
         return there.inode == inode || !FileSystem.keepsInodes(around: path)

@@ -15,16 +15,17 @@ import Synchronization
 ///   another operation.
 /// - `interrupt` is called at most once, after `execute` has returned, on the thread that calls `cancel` or the thread
 ///   of `execute`. It may race with `finish`. `isCancelled` becomes true earlier: a subclass that creates its task only
-///   after `execute` has returned must check `isCancelled` at that time.
+///   after `execute` has returned must then check `isCancelled`.
 /// - `neverBegan` is called at most once, and only if neither `execute` nor `interrupt` is ever called. It runs on the
 ///   thread that calls `cancel` or `withdraw`, or on the thread on which Foundation calls `start`.
-/// - The work must call `finish` once it is done, even after `interrupt`. It may do so on any thread, or in `execute`.
+/// - The work must call `finish` once it is done, even after `interrupt`. It may call `finish` on any thread, even
+///   within `execute`.
 ///
 /// `@unchecked`: a `Mutex` guards the state, and the gate's lock guards `ticket`. A subclass must guard its own state.
 open class AsyncOperation: Operation, @unchecked Sendable {
     package typealias Observer = @Sendable (AsyncOperation, OperationState) -> Void
 
-    /// Foundation's progress with the operation. For a cancelled operation, the phase lags behind `state`.
+    /// How far Foundation has processed the operation. For a cancelled operation, the phase lags behind `state`.
     private enum Phase {
         /// The operation is in no queue yet.
         case new
@@ -85,7 +86,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     /// none of them has a product.
     open func neverBegan() {}
 
-    /// Stops the work; `finish` must still be called when the work has stopped.
+    /// Asks the work to stop. The work must still call `finish` once it has stopped.
     open func interrupt() {}
 
     // MARK: - Wiring
@@ -105,7 +106,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     final func join(_ queue: GatedQueue, _ subject: (any Sendable)?) {
         box.withLock { box in
-            // Foundation checks this as well, but with a less helpful message.
+            // Foundation also rejects a second addition, but with a less helpful message.
             precondition(box.phase == .new, "an operation is added to one queue, once")
             (box.phase, box.queue, box.subject) = (.added, queue, subject)
             queue.tell(subject, box.state)
@@ -122,8 +123,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         queue?.start(self)
     }
 
-    /// Frees the operation's place in its queue although it has not finished, because it hangs, or because the fleet
-    /// executes it.
+    /// Frees the queue slot of an unfinished operation that hangs, or that the fleet executes.
     package final func setAside() { queue?.setAside(self) }
 
     // MARK: - For Foundation
@@ -132,16 +132,16 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     public final override var isExecuting: Bool { box.withLock { $0.phase == .started || $0.phase == .ending } }
     public final override var isFinished: Bool { box.withLock { $0.phase == .ended } }
 
-    /// Does not call `super`. Foundation ignores `isAsynchronous`, and learns of changes only through `willChangeValue`
-    /// and `didChangeValue`.
+    /// Does not call `super`. `willChangeValue` and `didChangeValue` notify Foundation of each change, because
+    /// Foundation ignores `isAsynchronous`.
     public final override func start() {
         willChangeValue(for: \.isExecuting)
         box.withLock { $0.phase = .started }
         didChangeValue(for: \.isExecuting)
         // Foundation also starts operations whose dependencies failed or were cancelled.
         guard !isCancelled, !isInVain, change(to: .ready, from: [.pending]) else {
-            // `cancel` may be running on another thread, and may have marked the operation without having changed its
-            // state yet. Whichever thread is first changes the state.
+            // If `cancel` is running on another thread, it may have marked the operation, but not changed its state
+            // yet. The faster thread changes the state.
             _ = withdraw()
             return finish(.cancelled)
         }
@@ -161,7 +161,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Completion
 
-    /// Cancels the operation if it has not begun; returns false if it has. Unlike `cancel`, does not release the
+    /// Cancels the operation if it has not begun; returns false if it has begun. Unlike `cancel`, does not release the
     /// operation's dependents.
     package final func withdraw() -> Bool {
         guard change(to: .cancelled, from: [.pending, .ready]) else { return false }
@@ -185,7 +185,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
 
     /// Finishes the operation. May be called on any thread; only the first call counts. Other operations may begin on
-    /// the calling thread before this returns.
+    /// the calling thread before the call returns.
     package final func finish(_ outcome: OperationState) {
         change(to: outcome, from: [.pending, .ready, .executing])
         guard box.withLock({ $0.advance(from: .started, to: .ending) }) else { return }

@@ -8,12 +8,12 @@ struct Gate {
     /// The next step of the thread that admits operations.
     enum Turn {
         case begin(AsyncOperation)
-        /// No further operation may begin. The thread must make these pending calls, because enough places are now
-        /// spare for them.
+        /// No further operation may begin. The thread must make these pending calls, for which enough slots are now
+        /// spare.
         case over(calls: [@Sendable () -> Void])
     }
 
-    /// Lanes that take turns together.
+    /// The turns of lanes that form a group.
     private struct Group {
         /// The turns that the group has received, divided by its share.
         var turns: Double
@@ -29,13 +29,13 @@ struct Gate {
     var laneLimit = Int.max
     var holds: Set<Hold> = []
     var reason: String?
-    /// Calls to make once enough places are spare, keyed by the name of their requester.
+    /// Calls to make once enough slots are spare, keyed by the requester's name.
     var spareCalls: [String: (places: Int, body: @Sendable () -> Void)] = [:]
     private(set) var running = 0
     private var lanes: [GateLane.Name: GateLane] = [:]
     private var groups: [String: Group] = [:]
-    /// The value of `turns` that the group served last had before that turn. A new group starts with this value, so
-    /// that it neither waits for older groups nor gets extra turns to catch up with them.
+    /// The highest `turns` that a served group had before its turn. A new group starts with this value, so that it
+    /// neither waits for older groups nor gets extra turns to catch up.
     private var present = 0.0
     /// Number of operations admitted so far.
     private var turns = 0
@@ -75,15 +75,16 @@ struct Gate {
         return false
     }
 
-    /// The number of places that no operation occupies; 0 if operations are waiting for a place. Operations that the
-    /// gate holds back do not count as waiting. If the limit is below 1, one place is spare while no operation runs.
+    /// The number of slots that no operation occupies; 0 if operations wait for a slot, or if the gate is closed.
+    /// Operations that wait because of another hold, or because the limit is below 1, do not count. If the limit is
+    /// below 1, one slot is spare while no operation runs.
     var spare: Int {
         guard !holds.contains(.closed) else { return 0 }
         let isWanted = holds.isEmpty && limit > 0 && lanes.values.contains { !$0.waiting.isEmpty }
         return isWanted ? 0 : max(0, max(1, limit) - running)
     }
 
-    /// Removes and returns the calls for which enough places are spare now.
+    /// Removes and returns the calls for which enough slots are spare now.
     mutating func takeSpareCalls() -> [@Sendable () -> Void] {
         guard !spareCalls.isEmpty else { return [] }
         let ready = spareCalls.filter { $0.value.places <= spare }
@@ -98,7 +99,7 @@ struct Gate {
     }
 
     /// Returns the next step of the thread that admits operations. After `over`, another thread may start to admit
-    /// them.
+    /// operations.
     mutating func next() -> Turn {
         while isOpen, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
             defer { sweep(lane) }
@@ -130,7 +131,7 @@ struct Gate {
         }
     }
 
-    /// The groups with operations that only the limit of their lane holds back.
+    /// The groups with operations that wait only because their lane is full.
     var heldGroups: [String] {
         isOpen ? lanes.keys.filter { isFull($0) && lanes[$0]?.waiting.isEmpty == false }.map(\.group).sorted() : []
     }
@@ -155,7 +156,8 @@ struct Gate {
         groups[lane.group]?.turns = max(received, present - 1) + 1 / Double(lane.share)
     }
 
-    /// Frees the place of an operation that hangs, or that the fleet executes. Returns false if it was not running.
+    /// Frees the slot of an operation that hangs, or that the fleet executes. Returns false if the operation was not
+    /// running.
     mutating func setAside(_ operation: AsyncOperation) -> Bool {
         guard operation.ticket.standing == .running else { return false }
         operation.ticket.standing = .aside
@@ -163,7 +165,7 @@ struct Gate {
         return true
     }
 
-    /// Removes an operation that has finished; returns true if that frees a place.
+    /// Removes a finished operation; returns true if its slot becomes free.
     mutating func leave(_ operation: AsyncOperation) -> Bool {
         let former = operation.ticket.standing
         operation.ticket.standing = .gone

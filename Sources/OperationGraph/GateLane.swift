@@ -1,4 +1,4 @@
-/// Operations that share a second limit, besides the limit of their queue. The gate admits operations from its lanes in
+/// Operations that share a lane limit, besides the limit of their queue. The gate admits operations from its lanes in
 /// turn. A queue without lanes keeps all operations in one lane.
 package struct GateLane {
     /// The name of a lane. The lanes of a group share the turns of the group.
@@ -26,12 +26,12 @@ package struct GateLane {
     private(set) var waiting: [AsyncOperation] = []
     /// Number of admitted operations that have neither finished nor been set aside.
     var running = 0
-    /// The gate's count of admissions when it last admitted an operation from this lane.
+    /// The number of the gate's latest admission from this lane. The gate numbers its admissions from 1.
     var served = 0
 
     var isEmpty: Bool { waiting.isEmpty && running == 0 }
 
-    /// Returns the index at which to insert an operation with this place: after all operations with the same place.
+    /// Returns the index at which to insert an operation with this place, behind all operations with an equal place.
     private func index(behind place: QueuePlace) -> Int {
         var (low, high) = (0, waiting.count)
         while low < high {

@@ -9,7 +9,8 @@ import Synchronization
 /// operation that Foundation is starting already.
 ///
 /// The gate admits operations under the lock that `pause` and `set` take. Both calls then wait until the operations
-/// that are beginning on other threads have begun. So after such a call has returned, no held-back operation begins.
+/// that are beginning on other threads have begun. So once `pause` or `set` has returned, no operation begins that the
+/// call holds back.
 package final class GatedQueue: Sendable {
     /// Receives each new state of each operation, in order, with the operation's subject. The trace must not call the
     /// operation.
@@ -31,7 +32,7 @@ package final class GatedQueue: Sendable {
     /// Never add a barrier block: adding a cancelled operation while such a block is pending deadlocks.
     private let operations = OperationQueue()
     private let gate: Mutex<Gate>
-    /// Counts the operations that are beginning now.
+    /// Tracks the operations that are beginning now, so that `waitForBeginnings` can wait for them.
     private let beginnings = DispatchGroup()
     private let tracer = Mutex<Trace?>(nil)
 
@@ -56,8 +57,8 @@ package final class GatedQueue: Sendable {
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
-            // The operation waits at the gate even before Foundation starts it on some thread. So the operation's
-            // place, and not the order in which threads arrive, decides when the operation begins.
+            // Lines up the operation before Foundation starts it on some thread. So `place` decides when the operation
+            // begins, not the order in which threads arrive.
             if !isSerial, operation.dependencies.isEmpty { gate.lineUp(operation, isStarted: false) }
         }
         operation.join(self, subject)
@@ -67,8 +68,8 @@ package final class GatedQueue: Sendable {
     /// Sets the receiver of all changes of state; nil removes it.
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
-    /// Calls `answer` unless Foundation is stuck. Foundation runs `answer` as a separate operation that does not pass
-    /// the gate, even if the queue is paused or full.
+    /// Tests whether Foundation is stuck: Foundation calls `answer` as an operation that bypasses the gate, even if the
+    /// queue is paused or full. In a serial queue, `answer` waits for the running operation.
     package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     package var report: Report {
@@ -85,13 +86,14 @@ package final class GatedQueue: Sendable {
     /// Whether the limit of the lane holds back its operations although the queue itself has room.
     package func holds(lane: GateLane.Name) -> Bool { gate.withLock { $0.isOpen && $0.isFull(lane) } }
 
-    // MARK: - Spare places
+    // MARK: - Spare slots
 
-    /// The number of places within the limit that the queue's operations can't use now.
+    /// The number of slots that no operation occupies or waits for. While the queue is paused, its waiting operations
+    /// do not count.
     package var spare: Int { gate.withLock { $0.spare } }
 
-    /// Calls `body` once, as soon as this many places are spare, possibly before this returns. Replaces a pending call
-    /// for the same `user`.
+    /// Calls `body` once, as soon as this many slots are spare, possibly before `whenSpare` returns. Replaces a pending
+    /// call for the same `user`.
     package func whenSpare(_ places: Int, for user: String, _ body: @escaping @Sendable () -> Void) {
         let calls = gate.withLock { gate in
             gate.spareCalls[user] = (places, body)
@@ -102,7 +104,7 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Holding back
 
-    /// Pauses the queue. Once this has returned, no further operation begins. If `reason` is nil, an earlier reason
+    /// Pauses the queue. Once the call has returned, no further operation begins. If `reason` is nil, an earlier reason
     /// stays in force. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
@@ -135,7 +137,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// Stops admission for good. Once this has returned, no further operation begins.
+    /// Stops admission for good. Once the call has returned, no further operation begins.
     package func close() {
         gate.withLock { gate in
             gate.holds.insert(.closed)
@@ -155,7 +157,8 @@ package final class GatedQueue: Sendable {
     /// The limit that `automatic` returns now, at least 1.
     package var automaticCount: Int { max(1, automatic()) }
 
-    /// Sets the limit. Once this has returned, no operation begins beyond it. Running operations continue.
+    /// Sets the limit. Once the call has returned, no operation begins beyond the new limit. Running operations
+    /// continue.
     package func set(_ limit: Int?) {
         let effective = limit ?? automaticCount
         gate.withLock { gate in
@@ -171,7 +174,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// Admits this many operations beyond the limit, to be lent to other nodes. Each of them is set aside once the
+    /// Admits this many operations beyond the limit, to be lent to other nodes. An operation frees its slot once the
     /// fleet has taken it over.
     package func set(beyond: Int) {
         let isNews = gate.withLock { gate in
@@ -181,7 +184,7 @@ package final class GatedQueue: Sendable {
         if isNews { pump() }
     }
 
-    /// Calls `automatic` again; returns true if this has changed the limit.
+    /// Takes the limit from `automatic` again, unless a limit is configured; returns true if the limit has changed.
     package func followAutomatic() -> Bool {
         let automatic = automaticCount
         let isNews = gate.withLock { gate in

@@ -4,7 +4,7 @@ import Foundation
 package protocol Providing<Product> {
     associatedtype Product
 
-    /// Nil until the operation has made its product; stays nil if the operation fails or is cancelled.
+    /// The product; nil until the operation has made it, and if the operation fails or is cancelled.
     var product: Product? { get }
 }
 

@@ -9,7 +9,7 @@ struct Ticket {
         case admitted
         /// The gate has admitted the operation, and the operation has begun.
         case running
-        /// The operation has begun, but its place is free again, because it hangs or the fleet executes it.
+        /// The operation has begun, but has given up its slot, because it hangs or the fleet executes it.
         case aside
         /// The operation has finished, failed or been cancelled.
         case gone

@@ -32,7 +32,7 @@ public struct User: Sendable {
 
 /// Remembers users' names, because a lookup in a directory service may take long. Any thread may use it.
 public final class UserNames: Sendable {
-    /// Maximum number of remembered names. At this number, all names are forgotten before the next name is added.
+    /// Maximum number of remembered names. When the cache is full, adding a name clears it first.
     private static let most = 1000
 
     private let known = Mutex<[UInt32: String]>([:])
@@ -79,8 +79,7 @@ public struct Group: Sendable {
     public static func name(_ number: UInt32) -> String { Group(number)?.name ?? "\(number)" }
 }
 
-/// Looks up an entry with a buffer for this call alone, because `getpwuid` and `getgrgid` share one buffer between
-/// threads.
+/// Looks up an entry with a buffer of its own. `getpwuid` and `getgrgid` would share one buffer between all threads.
 private func entry<Entry, Value>(
     _ empty: Entry,
     _ look: (

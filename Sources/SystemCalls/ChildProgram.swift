@@ -12,17 +12,17 @@ public enum ChildProgram {
         try StartingThread.shared.run { start(words, environment, streams, clinux_spawn) }.get()
     }
 
-    /// Starts the program as the child of a keeper, and returns the keeper's process ID. The keeper exits with the
-    /// program's status. On SIGTERM it kills the program and all its descendants. If the program's disk does not
-    /// answer, this call blocks, but later starts of other programs do not.
+    /// Starts the program as the child of a keeper process, and returns the keeper's process ID. The keeper exits with
+    /// the program's status. On SIGTERM, the keeper kills the program and all its descendants. If the program's disk
+    /// does not answer, this call blocks, but later starts of other programs do not.
     public static func startKept(
         _ words: [String], environment: [String], streams: [Int32]
     ) throws(SystemError) -> Int32 {
         try start(words, environment, streams, clinux_spawn_kept).get()
     }
 
-    /// Makes the kernel kill this process when its parent ends, even if all its threads are blocked. A worker calls
-    /// this when it starts.
+    /// Makes the kernel kill this process when its parent ends, even if all threads of this process are blocked. A
+    /// worker calls this when it starts.
     public static func endWithParent() { _ = clinux_end_with_parent() }
 
     private typealias Spawn = (

@@ -27,8 +27,8 @@ public final class Descriptor: Sendable {
         } catch {
             guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.code) else { throw error }
         }
-        // The file system does not support unnamed files. So create a file with a name, and remove the name at once. If
-        // another caller is using the same name at this moment, try the next number.
+        // The file system does not support unnamed files. So create a named file, and remove its name at once. If
+        // another caller has just taken the name, try the next number.
         var number = 0
         while true {
             let path = FileSystem.join(folder, ".unnamed-\(getpid())-\(number)")
@@ -57,8 +57,8 @@ public final class Descriptor: Sendable {
     /// Opens a file below this folder; fails if any part of `path` is a symbolic link.
     public func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         var number = clinux_open_beneath(self.number, path, flags)
-        // The kernel lacks openat2(2), or systemd's RestrictSUIDSGID= blocks it, because a seccomp filter can't check
-        // the flags of openat2.
+        // ENOSYS: the kernel lacks openat2(2), or systemd's RestrictSUIDSGID= blocks it, because a seccomp filter can't
+        // check the flags of openat2.
         if number < 0, errno == ENOSYS { number = Self.walk(path, from: self, flags) }
         guard number >= 0 else { throw SystemError("open", path) }
         return Descriptor(owning: number)
@@ -86,7 +86,7 @@ public final class Descriptor: Sendable {
         return try above.open(name, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Does the same as `clinux_open_beneath`, folder by folder.
+    /// Replaces `clinux_open_beneath`: opens each folder of the path in turn.
     private static func walk(_ path: String, from top: Descriptor, _ flags: Int32) -> Int32 {
         let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         var above = top
@@ -131,12 +131,12 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// Returns once all written data would survive a power cut.
+    /// Makes all written data durable, so that it survives a power cut.
     public func sync(called name: String) throws(SystemError) {
         guard uninterrupted({ fsync(number) }) == 0 else { throw SystemError("fsync", name) }
     }
 
-    /// Starts to write the data to the disk, without waiting. `sync` waits for the result, and reports errors.
+    /// Starts to write the data to the disk, without waiting. A later `sync` waits for the disk, and reports errors.
     public func beginWriting() { _ = clinux_begin_writing(number) }
 
     public var hasHungUp: Bool {
@@ -152,6 +152,6 @@ public final class Descriptor: Sendable {
     }
 }
 
-// Swift does not import these from <fcntl.h>.
+// Swift does not import these flags from <fcntl.h>.
 private let O_PATH: Int32 = 0o10000000
 private let O_TMPFILE: Int32 = 0o20000000 | O_DIRECTORY

@@ -1,5 +1,5 @@
 extension FileStatus {
-    /// The attributes by which a file is recognised, and by which a change of its content is detected.
+    /// The attributes that identify a file and reveal a change of its content.
     public struct Identity: Sendable, Hashable {
         public var device: Int
         public var inode: Int

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Renaming without replacing. `RENAME_NOREPLACE` does this in one call, but NFS and some FUSE file systems lack that
-/// flag. Some of those file systems have no hard links either.
+/// Renames that never replace a file. `RENAME_NOREPLACE` does this in one call, but NFS and some FUSE file systems lack
+/// the flag, and some of those lack hard links as well.
 extension FileSystem {
-    /// Renames a file; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. `own`
-    /// means that only the caller creates files in the target's folder, so that a check before the rename is enough if
-    /// the file system lacks the flag.
+    /// Renames a file; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. With
+    /// `own`, only the caller creates files in the target's folder. Then a check before the rename suffices if the file
+    /// system lacks the flag.
     public static func renameWithoutReplacing(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
         inOwn own: Bool = false
@@ -22,7 +22,7 @@ extension FileSystem {
                 return try remove(from, in: folder)
             }
             error = SystemError("link", to)
-            // The file system has no hard links, or allows none to another user's file.
+            // The file system has no hard links, or the kernel forbids links to another user's file.
             if [EPERM, ENOSYS, EOPNOTSUPP, EINVAL].contains(error.code) {
                 return try renameOverPlaceholder(from, in: folder, to, in: target)
             }
@@ -32,7 +32,7 @@ extension FileSystem {
         try remove(from, in: folder)
     }
 
-    /// Exchanges two files atomically. Returns false if the file system can't do that.
+    /// Exchanges two files atomically. Returns false if the file system does not support the exchange.
     public static func exchange(_ one: String, _ other: String) throws(SystemError) -> Bool {
         if uninterrupted({ clinux_rename_exchange(one, other) }) == 0 { return true }
         let error = SystemError("rename", other)
@@ -50,13 +50,13 @@ extension FileSystem {
         do throws(SystemError) {
             try rename(from, in: folder, to, in: target)
         } catch {
-            // The rename may have succeeded despite the error. Then `to` is no placeholder, and must not be removed.
+            // The rename may have succeeded despite the error. Then `to` is the renamed file, and must stay.
             if (try? isPlaceholder(to, in: target)) == true { try? remove(to, in: target) }
             throw error
         }
     }
 
-    /// A mode that no other file has, so that a placeholder left behind by a crash can be recognised.
+    /// An unusual mode, which identifies a placeholder that a crash left behind.
     private static let placeholderMode: UInt32 = 0o200
 
     /// Whether the file is empty and only reserves the name for a rename. `path` may be relative to an open folder.

@@ -53,8 +53,8 @@ public enum FileSystem {
     /// Whether a file of any kind exists at `path`. Throws if that can't be determined.
     public static func exists(_ path: String) throws(SystemError) -> Bool { try status(path) != nil }
 
-    /// False only if no file exists at `path`; true if that can't be determined. For callers that read the file next,
-    /// because that read then reports the error.
+    /// False only if no file exists at `path`; true if that can't be determined. Callers read the file next, and that
+    /// read reports the error.
     public static func mayExist(_ path: String) -> Bool { (try? exists(path)) ?? true }
 
     /// Whether `path` is a folder, or a symbolic link to a folder.
@@ -123,7 +123,7 @@ public enum FileSystem {
         try Descriptor.open(path, O_RDONLY).sync(called: path)
     }
 
-    /// Writes a small file atomically, and makes it durable. If this fails, no temporary file is left behind. If
+    /// Writes a small file atomically, and makes it durable. A failed write leaves no temporary file behind. If
     /// `replaces` is false, an existing file is an error.
     public static func write(
         _ bytes: some Collection<UInt8>, to path: String, mode: UInt32 = 0o644, replaces: Bool = true
@@ -141,8 +141,8 @@ public enum FileSystem {
         try sync(folder(of: path))
     }
 
-    /// Copies at most `most` bytes from the start of one file to another, and makes them durable unless `durably` is
-    /// false.
+    /// Copies at most `most` bytes from the start of one file to another, and makes the copy durable unless `durably`
+    /// is false.
     public static func copy(
         _ from: Descriptor, to: Descriptor, called name: String, most: Int64 = .max, durably: Bool = true
     ) throws(SystemError) {
@@ -231,8 +231,8 @@ public enum FileSystem {
         }
     }
 
-    /// The names in a folder, without `.` and `..`. Leaves out names that are not UTF-8, because a `String` can't hold
-    /// them; passes these to `misnamed`, with an escape such as `\xff` for each invalid byte.
+    /// The names in a folder, without `.` and `..`. Names that are not UTF-8 don't fit into a `String`, so they go to
+    /// `misnamed`, with an escape such as `\xff` for each invalid byte.
     public static func names(
         in folder: String, misnamed: (_ escaped: String) -> Void = { _ in }
     ) throws(SystemError) -> [String] {
@@ -243,7 +243,7 @@ public enum FileSystem {
     public static func names(
         in folder: Descriptor, called name: String, misnamed: (_ escaped: String) -> Void = { _ in }
     ) throws(SystemError) -> [String] {
-        // Reading the names moves the position of a descriptor, and `closedir` closes it. So this uses a second
+        // Uses a second descriptor, because reading the names moves a descriptor's position, and `closedir` closes the
         // descriptor.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
         guard again >= 0 else { throw SystemError("opendir", name) }
@@ -284,7 +284,7 @@ public enum FileSystem {
         return join(folder(of: link), String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// The path with its links resolved. For a missing path, this resolves the part that exists.
+    /// The path with its links resolved. Of a missing path, resolves the part that exists.
     public static func resolved(_ path: String) -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }

@@ -3,10 +3,12 @@ import Glibc
 public enum InstalledProgram {
     public static var folder: String { FileSystem.folder(of: FileSystem.resolved("/proc/self/exe")) }
 
-    /// Whether the workers' programs are beside this one, as in a build. A package has them in `libexec`.
+    /// Whether this program runs from a build, which has the workers' programs in the same folder. A package has them
+    /// in `libexec`.
     public static var isBuild: Bool { FileSystem.mayExist("\(folder)/pipelined-render") }
 
-    /// The path of a worker's program: beside this program, as in a build, or in `libexec`, as in a package.
+    /// The path of a worker's program: in this program's folder, as in a build, or in `libexec`, as in a package. Nil
+    /// if it is in neither.
     public static func worker(_ name: String) -> String? {
         ["\(folder)/\(name)", "\(folder)/../libexec/pipelined/\(name)"].first(where: FileSystem.mayExist)
     }

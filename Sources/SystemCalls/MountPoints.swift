@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The mount points of file systems. This type rereads the kernel's mount table only after a change.
+/// The mount points of file systems. Rereads the kernel's mount table only after a change.
 public final class MountPoints: Sendable {
     private struct Table {
         var file: Descriptor
@@ -12,8 +12,8 @@ public final class MountPoints: Sendable {
 
     public init() {}
 
-    /// The mount point of the file system that contains a path. Compares only the text of paths: this accesses no disk,
-    /// and follows no link.
+    /// The mount point of the file system that contains a path. Compares only the text of paths, so the call accesses
+    /// no disk and follows no link.
     public func point(of path: String) -> String {
         let points = table.withLock { table in
             if table == nil || Self.hasChanged(table?.file) { table = Self.read() }

@@ -8,7 +8,7 @@ extension MountTable {
 
     /// Whether a missing folder may appear once a file system is mounted. True for folders below a mount point that
     /// `/etc/fstab` or a systemd unit names, if nothing is mounted there. Also true for folders below `/mnt`, `/media`
-    /// and `/run/media`, unless they are in a file system that is mounted below these.
+    /// and `/run/media`, unless a file system mounted below one of these contains the folder.
     public static func mayCome(with folder: String) -> Bool {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         let names = (try? FileSystem.names(in: units)) ?? []
@@ -39,7 +39,7 @@ extension MountTable {
         }
     }
 
-    /// The mount point that the name of a systemd unit encodes: /srv/my-nas for `srv-my\x2dnas.mount`.
+    /// The mount point that the name of a systemd unit encodes: `/srv/my-nas` for `srv-my\x2dnas.mount`.
     private static func point(_ unit: String) -> String? {
         guard let suffix = [".mount", ".automount"].first(where: unit.hasSuffix) else { return nil }
         let slashes = unit.dropLast(suffix.count).replacing("-", with: "/")

@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// The mounted file systems. The kernel lists them without accessing them, so a file system that hangs blocks nobody.
+/// The mounted file systems. The kernel lists them without accessing them, so a hanging file system does not block a
+/// caller.
 public enum MountTable {
     static let path = "/proc/self/mountinfo"
 

@@ -51,7 +51,7 @@ public struct NaturalOrder: Comparable, Sendable {
             }
         }
         let rest = (one.endIndex - i) - (other.endIndex - j)
-        // The names differ only in case or in leading zeros: `a` and `A`, or `1` and `01`.
+        // If `rest` is 0, the names differ at most in case or in leading zeros: `a` and `A`, or `1` and `01`.
         return rest != 0 ? rest : difference(one, other) ?? one.count - other.count
     }
 

@@ -26,7 +26,7 @@ private struct PartFile {
                 number += 1
                 continue
             }
-            // If the locked file has no name any more, another process has removed it, and may have reused the name.
+            // If the locked file has lost its name, another process has removed the file, and may have reused the name.
             if try isNamed(remains) { try FileSystem.remove(name, in: folder) }
         }
     }
@@ -37,7 +37,7 @@ private struct PartFile {
 extension FileSystem {
     /// Moves a file to a folder on another file system: copies it to a part file in `parts`, makes the copy durable,
     /// renames the copy to `name`, and only then removes the original. Returns false if a different file already has
-    /// this name. If a complete copy has it, an earlier move crashed, and this call only removes the original.
+    /// this name. If that file is a complete copy, an earlier move crashed, and this call only removes the original.
     public static func moveAcross(
         _ file: FilePlace, to name: String, in folder: Descriptor, parts: Descriptor, inOwn own: Bool = false
     ) throws(SystemError) -> Bool {

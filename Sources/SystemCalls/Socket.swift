@@ -13,8 +13,8 @@ public enum Socket {
     /// Maximum length of a socket's path, in bytes: the kernel's address structure has room for no more.
     public static let longestPath = 107
 
-    /// Sends `bytes` and `descriptors`. Returns the number of bytes sent. On a stream socket, this may be fewer than
-    /// `bytes` has.
+    /// Sends `bytes` and `descriptors`. Returns the number of bytes sent, which may be less than `bytes.count` on a
+    /// stream socket.
     @discardableResult
     public static func send(
         _ bytes: some Collection<UInt8>, descriptors: [Descriptor] = [], to socket: Descriptor
@@ -80,7 +80,7 @@ public enum Socket {
         return end
     }
 
-    /// Listens at `path`, and replaces any file there.
+    /// Opens a socket that listens at `path`. Replaces an existing file.
     public static func listen(_ path: String, backlog: Int32 = 128) throws(SystemError) -> Descriptor {
         let end = try stream()
         unlink(path)

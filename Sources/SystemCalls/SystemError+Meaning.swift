@@ -1,12 +1,13 @@
 import Glibc
 
-/// The meaning of an error for the accessed file. Callers for which a code means something else check `code`.
+/// The usual meaning of an error code for the accessed file. Callers that interpret a code differently check `code`
+/// itself.
 extension SystemError {
     /// The name exists already.
     public var isTaken: Bool { code == EEXIST }
-    /// No file has this name. This is the only code with that meaning.
+    /// No file has this name. No other error code has this meaning.
     public var isMissing: Bool { code == ENOENT }
-    /// The disk or the machine has failed temporarily; the file itself is not the cause.
+    /// The disk or the machine has failed temporarily; the file itself is not at fault.
     public var isPassing: Bool { Self.isPassing(code) }
     /// The disk has no room, or the user's quota on that disk is used up.
     public var isFull: Bool { code == ENOSPC || code == EDQUOT }

@@ -5,10 +5,10 @@ struct ControlGroup {
     /// The folder of this process's group, followed by the folders of its ancestors up to the root of the hierarchy.
     let folders: [String]
 
-    /// The group in the version 2 hierarchy; nil if there is none.
+    /// The process's group in the version 2 hierarchy; nil if the process has none.
     static func unified() -> ControlGroup? { own("cgroup2", having: nil) }
 
-    /// The group in the hierarchy of a version 1 controller, such as `memory`.
+    /// The process's group in the hierarchy of a version 1 controller, such as `memory`.
     static func older(_ controller: String) -> ControlGroup? { own("cgroup", having: controller) }
 
     /// The contents of a file such as `cpu.max`, in the group and in each of its ancestors.

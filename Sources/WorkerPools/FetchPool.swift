@@ -7,13 +7,13 @@ import WorkerProtocol
 /// Runs all downloads as transfers in one fetch worker, which the pool starts for the first transfer. If the worker
 /// dies, the pool retries its transfers once in a new worker, one at a time, to find the transfer that kills workers.
 ///
-/// A worker is replaced after a set number of transfers, or when the resolver's files have been replaced. It finishes
-/// its transfers while the next worker starts.
+/// The pool replaces a worker after a set number of transfers, or when the resolver's files have been replaced. The old
+/// worker finishes its transfers while the next worker starts.
 @Coordination
 package final class FetchPool {
     private static let startTimeout = Duration.seconds(15)
     /// Minimum time that the worker gets to stop a cancelled transfer, even if CancelGrace is shorter, because killing
-    /// the worker interrupts all its other transfers.
+    /// the worker interrupts its other transfers.
     private static let leastGrace = Duration.seconds(2)
     /// Memory limit of a worker, in bytes: enough for libcurl, TLS and the resolver threads.
     private static let memory: Int64 = 2 << 30
@@ -65,7 +65,8 @@ package final class FetchPool {
         }
     }
 
-    /// Tells the worker to stop the transfer. Kills the worker if it does not answer; its other transfers then restart.
+    /// Tells the worker to stop the transfer. Kills the worker if it does not answer; the worker's other transfers then
+    /// restart.
     package nonisolated func cancel(_ task: FetchTask) {
         Coordination.async { [self] in
             task.cancelled = true
@@ -114,7 +115,7 @@ package final class FetchPool {
         if worker.isLeaving { balance() }
     }
 
-    /// Whether the transfer may start now. A transfer that was running when a worker died is retried alone.
+    /// Whether the transfer may start now. A transfer whose worker died is retried alone.
     private func mayBegin(_ task: FetchTask) -> Bool {
         workers.allSatisfy { $0.tasks.values.allSatisfy { task.losses == 0 && $0.losses == 0 } }
     }
@@ -220,7 +221,7 @@ package final class FetchPool {
                 task.done(.failure(.cancelled))
                 return false
             }
-            // If the pool killed the worker for its silence, the silent transfers' losses are already counted, and its
+            // If the pool killed the worker for its silence, the silent transfers' losses are already counted, and the
             // other transfers are not to blame.
             if !worker.killed { task.losses += 1 }
             // If the sandbox ended a worker that had only one transfer, that transfer is to blame. A retry would put

@@ -14,7 +14,7 @@ package final class FetchTask {
         case workerLost(WorkerEnd)
         /// The kernel ended the worker for a forbidden system call.
         case confined
-        /// In both attempts, the worker did not report on the transfer for this long.
+        /// In both attempts, the worker sent no report on the transfer for this long.
         case silent(Duration)
         case cancelled
     }
@@ -31,19 +31,19 @@ package final class FetchTask {
     }
 
     let wish: Wish
-    /// Describes the part of the file that was received so far, possibly by an earlier worker. Nil if a retry must
-    /// start from the beginning.
+    /// The part of the file received so far, possibly by an earlier worker. Nil if a retry must start from the
+    /// beginning.
     var resume: FetchResume?
     let target: Descriptor
     let progress: @Sendable (_ received: Int64, _ total: Int64?, _ kept: FetchResume?) -> Void
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
 
     var cancelled = false
-    /// Number of workers that died during the transfer or were killed because of it.
+    /// Number of workers that died during the transfer, or that the pool killed because of the transfer.
     var losses = 0
     /// Time of the worker's last report on this transfer.
     var heard = DispatchTime.now()
-    /// Whether the latest worker was killed because it did not report on this transfer.
+    /// Whether the pool killed the latest worker because it did not report on this transfer.
     var isSilent = false
 
     package nonisolated init(

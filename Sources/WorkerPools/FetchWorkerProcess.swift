@@ -27,14 +27,14 @@ final class FetchWorkerProcess: WorkerProcess<FetchMessage>, StartedWorker {
         super.leave()
     }
 
-    /// Whether the resolver's files have been replaced since the worker started. Its sandbox lets it read only the
-    /// files that existed at the start.
+    /// Whether the resolver's files have been replaced since the worker started. The worker's sandbox allows only the
+    /// files that existed at its start.
     var isOutdated: Bool { names != Self.namesNow() }
 
     private static func namesNow() -> [FileStatus.Identity?] {
         ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"].map { path in
             guard var there = try? FileSystem.status(FileSystem.resolved(path))?.identity else { return nil }
-            // Only the file's identity counts: the worker can read new content of the same file.
+            // Ignores size and modification time: the worker can read new content of the same file.
             (there.size, there.modified) = (0, 0)
             return there
         }

@@ -11,7 +11,7 @@ struct FilterFileTable {
 
     subscript(digests: [String]) -> [Descriptor] { digests.compactMap { files[$0] } }
 
-    /// Why a worker can't get the files with these digests, which the task's filters use; nil if it can.
+    /// Returns a failure if a worker can't get the files with these digests, which the task's filters use.
     @Coordination
     func lack(of digests: [String], for task: RenderTask) -> WorkerFailure? {
         guard task.files.sources.count + digests.count <= WorkerChannel.mostDescriptors else {

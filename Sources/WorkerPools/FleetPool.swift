@@ -34,15 +34,16 @@ package struct FleetPlan: Sendable {
 /// Receives pictures and commands from other nodes.
 @Coordination
 package protocol FleetPoolDelegate: AnyObject {
-    /// Number of local slots that no job waits for.
+    /// Number of free local slots that no job waits for.
     var spareSlots: Int { get }
     /// Called when the number of pictures that can be lent may have changed, or the fleet has changed.
     func roomChanged()
     /// Called when another node offers a picture. Reply with `accept`, `putOff` or `refuse`.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
-    /// Called when rendering may start: the accepted picture's sources have arrived, or it has a URL to download.
+    /// Called when rendering may start: the accepted picture's sources have arrived, or the picture has a URL to
+    /// download.
     func fetched(_ id: Int)
-    /// Called when this node is done with the picture, because it was delivered, withdrawn or refused.
+    /// Called when this node is done with another node's picture: it was delivered, withdrawn or refused.
     func left(_ id: Int)
     /// Called when this node is done with all pictures of other nodes, because the fleet process has ended.
     func leftAll()
@@ -62,10 +63,10 @@ protocol FleetLender: AnyObject {
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
-    /// Maximum time that a lent picture waits for a node to start on it, if the picture is not downloaded yet.
+    /// Maximum time until a node must start on a lent picture that is not downloaded yet.
     private static let patience = Duration.seconds(30)
-    /// Minimum time that the process gets to answer a cancel, even if CancelGrace is shorter, because killing the
-    /// process makes this node render all lent pictures itself.
+    /// Minimum time that the process gets to answer a cancel, even if CancelGrace is shorter: once the process is
+    /// killed, this node must render all lent pictures itself.
     private static let leastGrace = Duration.seconds(2)
     /// Memory limit of the process, in bytes: enough for libnats, TLS and the picture data in flight.
     private static let memory: Int64 = 2 << 30
@@ -174,7 +175,7 @@ package final class FleetPool {
     }
 
     /// Like `wants(_:expected:)`, but for a picture that may not be downloaded yet. `others` is the number of pictures
-    /// that count as lent already.
+    /// that already count as lent, if higher than `lentCount`.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
         guard hasRoom(besides: max(others, lentCount)), let plan else { return false }
         let filters = filters(of: outputs)
@@ -251,7 +252,8 @@ package final class FleetPool {
     }
 
     /// Takes back up to `most` pictures that no node is rendering, or whose node is silent, the latest first. A picture
-    /// that is not downloaded yet could not use a free local slot, so it is taken back only if no node is present.
+    /// that is not downloaded yet can't use a free local slot, so it is taken back only if no node is present or its
+    /// node is silent.
     func takeBack(most: Int) {
         let present = state.present
         let waiting = lent.filter { _, one in
@@ -263,7 +265,7 @@ package final class FleetPool {
         }
     }
 
-    /// Takes back a picture that is not downloaded yet, if no node starts to render it in time.
+    /// Takes back a picture that is not downloaded yet, if no node starts on it in time.
     private func awaitBegin(of id: Int) {
         Coordination.after(Self.patience) { [self] in if lent[id]?.node == nil { takeBack(id) } }
     }
@@ -281,8 +283,8 @@ package final class FleetPool {
             delegate?.roomChanged()
             return
         }
-        // A node may have sent part of the results, so the result files are emptied. This runs on another queue,
-        // because a disk that does not respond would block it.
+        // Empties the result files, because a node may have sent part of the results. Uses another queue, because an
+        // unresponsive disk would block the coordination queue.
         let targets = task.files.targets
         DispatchQueue(label: "pipelined.files").async { [self] in
             for target in targets { ftruncate(target.number, 0) }
@@ -300,7 +302,7 @@ package final class FleetPool {
         delegate?.roomChanged()
     }
 
-    /// Takes back all lent pictures if no server can be reached for the duration of TakeBack=.
+    /// Takes back all lent pictures if this node can't reach a server for the duration of TakeBack=.
     private func awaitServer() {
         losses += 1
         guard let plan, state.server == nil, !lent.isEmpty else { return }
@@ -327,7 +329,7 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
-    /// Tells the origins of the accepted pictures that this node is still working on them.
+    /// Tells the nodes that lent the accepted pictures that this node is still working on them.
     package func showLife() { process?.send(FleetOrder.showLife) }
 
     package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }

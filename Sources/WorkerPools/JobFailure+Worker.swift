@@ -3,8 +3,8 @@ package import WorkerProtocol
 
 /// Converts failures of workers into failures of their jobs.
 extension JobFailure {
-    /// Returns nil if the task was cancelled or not lent. `number` counts the operation's attempts from 1: a crash in
-    /// the first attempt allows a retry.
+    /// Returns nil if the task was cancelled or not lent. `number` is the number of the operation's attempt, from 1. A
+    /// crash in attempt 1 allows a retry.
     package init?(_ failure: RenderTask.Failure, atTry number: Int) {
         switch failure {
         case .picture(let failure):
@@ -20,7 +20,7 @@ extension JobFailure {
             self.init(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller")
         case .confined(let suspicion):
             // Unlike a crash, this failure is not retried: the picture may have taken over the worker, and a retry
-            // would give it another worker.
+            // would expose another worker to the picture.
             self.init(
                 "confinement: \(suspicion.isCertain ? suspicion.words : "the picture, or a filter of its chain,") "
                     + "tried something that a worker may not do, and the kernel ended the worker",

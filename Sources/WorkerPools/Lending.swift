@@ -21,8 +21,8 @@ package struct Lending: Sendable {
         (self.lent, self.downloaded) = (lent, downloaded)
     }
 
-    /// Whether this node can't render the picture, because the picture is not downloaded, or only serves to test
-    /// another node.
+    /// Whether only another node may render the picture, because the picture is not downloaded here, or tests that
+    /// node.
     var isRemoteDownload: Bool { if case .url = bytes { true } else { only != nil } }
 }
 
@@ -30,15 +30,15 @@ package struct Lending: Sendable {
 /// processor time of the fleet process.
 struct LendingPrice {
     private var factor = 1.0
-    /// Measured and estimated time since the factor was last updated.
+    /// Measured (`used`) and estimated (`guessed`) time since the latest update of the factor.
     private var used = Duration.zero
     private var guessed = Duration.zero
     private var last: (at: ContinuousClock.Instant, used: Duration)?
 
-    /// Minimum estimated time to accumulate before the factor is updated.
+    /// Estimated time that must accumulate before the factor is updated.
     private static let enough = Duration.milliseconds(100)
-    /// Maximum time between two pictures for a valid measurement. During a longer pause, the process has also done
-    /// other work.
+    /// Maximum time between two pictures for a valid measurement. After a longer pause, the processor time also
+    /// includes other work of the process.
     private static let pause = Duration.seconds(2)
 
     func of(_ bytes: LentBytes) -> Duration { Self.guess(bytes) * factor }

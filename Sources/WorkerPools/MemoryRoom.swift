@@ -21,8 +21,8 @@ package struct MemoryRoom {
         return true
     }
 
-    /// Reserves an amount that suffices for most pictures, before the header is known. Nil if the budget has too little
-    /// left.
+    /// Reserves an amount that suffices for most pictures, before the header is known. Returns nil if the rest of the
+    /// budget is too small.
     mutating func grant(_ task: RenderTask) -> Int64? {
         guard used.values.reduce(Self.usual, +) <= budget else { return nil }
         used[ObjectIdentifier(task)] = Self.usual
@@ -42,7 +42,8 @@ package struct MemoryRoom {
         return limits(ControlGroup.unified(), ControlGroup.older("memory")).reduce(machine, min)
     }
 
-    /// Ignores "max", which means no limit. Version 1 shows a number larger than any machine's memory instead.
+    /// Ignores "max", which means no limit. Instead of "max", version 1 writes a number larger than any machine's
+    /// memory.
     static func limits(_ unified: ControlGroup?, _ older: ControlGroup?) -> [Int64] {
         let texts = (unified?.texts(of: "memory.max") ?? []) + (older?.texts(of: "memory.limit_in_bytes") ?? [])
         return texts.compactMap { Int64($0.trimmingCharacters(in: .newlines)) }

@@ -5,9 +5,8 @@ import ServiceProgram
 import SystemCalls
 import WorkerProtocol
 
-/// The plugins of one generation of workers, as private copies. The copies are necessary because overwriting a file
-/// that a process has mapped kills that process, and because workers that start later must load the same files as the
-/// first of their generation.
+/// Private copies of the plugins of one generation of workers. Without copies, overwriting a plugin would kill the
+/// workers that have mapped it, and would give later workers of the generation a different file.
 struct PluginCopies: Sendable {
     /// The folder that contains the copies, from which workers load plugins.
     let folder: String
@@ -88,8 +87,8 @@ struct PluginCopies: Sendable {
 
     // MARK: - Results of a trial
 
-    /// Removes a copy that can't be used. Returns true if the previous generation's copy takes its place; the caller
-    /// must then try that copy.
+    /// Removes a copy that can't be used. Returns true if the previous generation's copy replaces it; the caller must
+    /// then try that copy.
     mutating func refuse(_ copy: String, because reason: String) -> Bool {
         let name = FileSystem.name(of: copy)
         guard let origin = origins[name] else { return false }
@@ -106,7 +105,7 @@ struct PluginCopies: Sendable {
         return stays
     }
 
-    /// Replaces the copies' paths in a worker's hello by the originals' paths.
+    /// Replaces the paths of the copies in a worker's `hello` by the paths of the originals.
     func named(_ hello: Hello) -> Hello {
         var hello = hello
         for index in hello.filters.indices {

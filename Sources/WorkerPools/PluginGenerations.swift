@@ -14,8 +14,8 @@ package struct PluginGenerations: Sendable {
     }
 
     /// Copies the current plugins, and loads the copies in a worker on trial. If a plugin fails, removes its copy and
-    /// tries again. `done` receives the hello of the worker that has loaded all remaining plugins. `accept(true)` puts
-    /// the generation into use; `accept(false)` discards it.
+    /// tries again. `done` receives the `hello` message of the worker that has loaded all remaining plugins.
+    /// `accept(true)` puts the generation into use; `accept(false)` discards it.
     package func trial(
         in pool: WorkerPool, within timeout: Duration,
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void

@@ -6,7 +6,7 @@ import Glibc
 package enum ProcessorCount {
     package static func usable() -> Int {
         // Reads the main thread's affinity, because other threads may have kept an older one. Falls back to
-        // Foundation's count if the affinity set is too small for a machine with very many processors.
+        // Foundation's count if the machine has more processors than a `cpu_set_t` can hold.
         let own = Int(clinux_processors(getpid()))
         let affinity = own > 0 ? own : ProcessInfo.processInfo.activeProcessorCount
         let older = ControlGroup.older("cpu")?.texts(of: "cpu.cfs_quota_us", "cpu.cfs_period_us") ?? []

@@ -20,7 +20,7 @@ package final class RenderTask {
         case timedOut(Suspicion)
         /// The picture needs more memory than the whole budget. The text contains both amounts.
         case tooHeavy(String)
-        /// No node has taken the picture, and it can't be rendered here.
+        /// No node has taken the picture, and this node can't render it.
         case notLent(RefusedOffer?)
         case cancelled
     }
@@ -78,7 +78,7 @@ package final class RenderTask {
         }
     }
 
-    /// When and where the task may run.
+    /// The conditions under which the task may run.
     package struct Terms: Sendable {
         /// Whether the task is under suspicion after a crash, so that no other task may run at the same time.
         var alone: Bool
@@ -133,7 +133,7 @@ package final class RenderTask {
     var processorTimeBefore: Duration?
     /// Number of log lines received from the picture's filters.
     var lines = 0
-    /// When the task times out. Nil while it waits for memory, because that time does not count.
+    /// When the task times out. Nil while the task waits for memory, because waiting does not count.
     var deadline: DispatchTime?
 
     /// The number of results.
@@ -174,7 +174,7 @@ package final class RenderTask {
             .compose(sheet), Wish(name: "a sheet", outputs: []), limits, files, Terms(), Reports(), done: done)
     }
 
-    /// Creates a task that reads only a picture's header, and determines how the worker would decode the picture.
+    /// Creates a task that reads only a picture's header, to find out how the worker would decode the picture.
     package nonisolated convenience init(
         lookingAt source: Descriptor, for wish: Wish, limits: Limits,
         done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void

@@ -9,7 +9,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
         case starting
         case idle
         case busy(RenderTask)
-        /// The picture needs this much memory according to its header, and the memory is not free yet.
+        /// The picture waits until this much memory is free; its header determines the amount.
         case waitsForMemory(RenderTask, Int64)
         /// The worker was told to exit, but has not exited yet.
         case leaving
@@ -26,7 +26,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     private var trail: FilterTrail?
     /// The outputs of the latest request. The worker remembers them, so the next request need not repeat them.
     var outputs: [RenderOutput] = []
-    /// The crash note, if the worker crashed and could still send one as its last message.
+    /// The crash note, if a crashing worker could still send it as its last message.
     var crash: CrashNote?
     /// A strong reference, because a daemon that fails to start releases the pool before this worker has ended.
     private let pool: WorkerPool
@@ -56,8 +56,8 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     func mayWork(on task: RenderTask) -> Bool { writesJXL || !task.writesJXL }
 
     /// The filters that may have caused a crash or hang: the running filters if they are known, else all filters of the
-    /// task. The crash note is more reliable than the trail, because it comes from the stack of the thread that
-    /// crashed. The trail also names a filter that is running while a library crashes in another thread.
+    /// task. Prefers the crash note to the trail: the note names the filter on the crashed thread's stack, but the
+    /// trail also names filters that were running while another thread crashed.
     var suspicion: Suspicion {
         let known = crash.map { $0.filter.map { [$0] } ?? [] } ?? trail?.read().running ?? []
         let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []

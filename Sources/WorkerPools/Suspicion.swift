@@ -10,7 +10,7 @@ package struct Suspicion: Sendable, Hashable {
         package var description: String { "'\(name)' (\(file))" }
     }
 
-    /// The filters that were running, or, if that is not known, all filters of the job's chains.
+    /// The filters that were running; if these are unknown, all filters of the job's chains.
     package var filters: [Filter]
     package var isCertain: Bool
     /// Whether the worker ran out of memory.

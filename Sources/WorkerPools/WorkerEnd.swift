@@ -3,7 +3,7 @@ import Glibc
 /// How a worker's process ended: its status from `waitpid`, and why the supervisor killed it, if it did.
 package struct WorkerEnd: Sendable, CustomStringConvertible {
     let status: Int32
-    /// The signal that had stopped (not ended) the worker, if the supervisor killed it because of that.
+    /// The signal, such as SIGSTOP, that had suspended the worker, if the supervisor killed it for being suspended.
     let stoppedBy: Int32?
     let wasKilledByUs: Bool
 
@@ -12,8 +12,8 @@ package struct WorkerEnd: Sendable, CustomStringConvertible {
     /// Whether the kernel ended the worker for a system call that only a compromised worker makes.
     var isByConfinement: Bool { signal == SIGSYS }
 
-    /// Whether another process killed the worker, or the kernel killed it for lack of memory. The worker and its
-    /// picture are then probably not at fault.
+    /// Whether another process killed the worker, or the kernel killed it for lack of memory. Then the worker and its
+    /// picture are probably not at fault.
     package var isFromOutside: Bool {
         stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
     }

@@ -11,10 +11,11 @@ struct WorkerPlugins: Sendable {
     var files: [String: String]
 }
 
-/// The processes of the render workers, and which of them are up to date.
+/// The processes of the render workers, grouped by generation.
 ///
 /// Workers started with the same plugins form a generation. A new generation starts with one worker on trial. Once its
-/// plugins are accepted, idle workers of the old generation exit at once, and busy workers after their picture.
+/// plugins are accepted, idle workers of the old generation exit at once, and busy workers exit after their current
+/// picture.
 @Coordination
 final class WorkerGenerations {
     typealias Answer = (Result<(Hello, RenderWorkerProcess), WorkerStartError>) -> Void
@@ -31,7 +32,7 @@ final class WorkerGenerations {
     /// The plugins of the current generation.
     private var plugins: WorkerPlugins?
     private var current = 0
-    /// How long a worker may take to start. The time is limited, because a plugin may hang while it loads.
+    /// How long a worker may take to start. A plugin may hang while it loads.
     private var startTimeout = PluginSettings().timeout
     private var trials: [Int32: Trial] = [:]
 
@@ -47,8 +48,8 @@ final class WorkerGenerations {
 
     var workers: [RenderWorkerProcess] { starter.workers }
 
-    /// The workers that have a picture or may get one. A worker on trial is not among them, because it belongs to the
-    /// next generation.
+    /// The workers that have a picture or may get one. Excludes a worker on trial, because it belongs to the next
+    /// generation.
     var present: [RenderWorkerProcess] { workers.filter { !$0.isLeaving && $0.generation <= current } }
 
     func isCurrent(_ worker: RenderWorkerProcess) -> Bool {
@@ -108,7 +109,8 @@ final class WorkerGenerations {
 
     func note(loading plugin: String, _ worker: RenderWorkerProcess) { trials[worker.process]?.loading = plugin }
 
-    /// Returns whether the worker may get work. For a worker on trial, the code that started the trial decides.
+    /// Returns whether the worker may get work. Returns false for a worker on trial: the caller of `tryPlugins` judges
+    /// it.
     func admits(_ worker: RenderWorkerProcess, _ hello: Hello) -> Bool {
         guard let trial = trials.removeValue(forKey: worker.process) else {
             return starter.admits(worker, missing: hello.missing)
@@ -117,7 +119,7 @@ final class WorkerGenerations {
         return false
     }
 
-    /// Called when a worker has ended before its hello.
+    /// Called when a worker has ended before it sent `hello`.
     func failedToStart(_ worker: RenderWorkerProcess, _ end: WorkerEnd) {
         guard let trial = trials.removeValue(forKey: worker.process) else {
             return starter.failed("\(end) before it said hello")

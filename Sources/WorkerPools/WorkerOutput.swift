@@ -4,8 +4,8 @@ import Glibc
 import ServiceProgram
 import SystemCalls
 
-/// Logs what libraries and filters write to a worker's stdout and stderr, although they should write nothing. Logs at
-/// most `most` lines in `pause` seconds, and counts the lines left out.
+/// Logs the output of libraries and filters on a worker's stdout and stderr. They should write nothing there. Logs at
+/// most `most` lines in `pause` seconds, and counts the other lines.
 @Coordination
 final class WorkerOutput {
     private static let most = 20

@@ -6,16 +6,16 @@ package import SystemCalls
 package import WorkerProtocol
 
 /// Keeps at least one render worker, and starts more workers as pictures arrive, up to the capacity. Each worker
-/// renders one picture at a time. A task waits here only while a worker starts, while a task must run alone, or while
-/// the task may be lent and no slot is free here or in the fleet.
+/// renders one picture at a time. A task waits here for three reasons only: a worker is starting, a task must run
+/// alone, or the task may be lent and no slot is free here or in the fleet.
 @Coordination
 package final class WorkerPool: FleetLender {
     private let generations: WorkerGenerations
     private let fleet: FleetPool?
     private var pace = RenderPace()
     private var waiting: [RenderTask] = []
-    /// Maximum number of pictures rendered at once. It is 1 until `set` is called, so that the worker on trial is kept
-    /// once its plugins are accepted.
+    /// Maximum number of pictures rendered at once. Starts at 1, not 0, so that the worker on trial stays once its
+    /// plugins are accepted.
     private var capacity = 1
     /// Number of pictures that will soon become tasks.
     private var expected = 0
@@ -38,8 +38,8 @@ package final class WorkerPool: FleetLender {
     private var starter: WorkerStarter<RenderWorkerProcess> { generations.starter }
 
     /// Starts one worker of a new generation with the plugins in this folder, which must load within `timeout`. `done`
-    /// receives the worker's hello. Calling `accept` with plugins makes that generation current; with nil, the worker
-    /// exits.
+    /// receives the worker's `hello` message. Calling `accept` with plugins makes that generation current; with nil,
+    /// the worker exits.
     nonisolated func trial(
         _ plugins: String, within timeout: Duration,
         _ done:
@@ -88,13 +88,13 @@ package final class WorkerPool: FleetLender {
         balance()
     }
 
-    /// Call this when local slots have become free: the pool then takes back lent pictures. Also call it when the fleet
-    /// may have room for a picture that waits here.
+    /// Call this method when local slots become free, so that the pool takes back lent pictures, and when the fleet may
+    /// have room for a picture that waits here.
     package func lookAtFleet() { balance() }
 
     package struct Report: Sendable {
         package let workers: Int
-        /// Why workers don't start, or nil.
+        /// Why workers don't start; nil if they do.
         package let problem: String?
         /// The memory granted to the pictures being rendered; `budget` is the limit for all of them together.
         package let granted: Int64
@@ -208,8 +208,8 @@ package final class WorkerPool: FleetLender {
         }
     }
 
-    /// Whether the fleet would take a picture that is not downloaded yet. `others` is the number of pictures that count
-    /// as lent already.
+    /// Whether the fleet would take a picture that is not downloaded yet. `others` is the number of pictures that
+    /// already count as lent.
     package func lends(_ outputs: [RenderOutput], _ url: LentBytes, besides others: Int) -> Bool {
         guard let fleet, fleet.isJoined else { return false }
         return fleet.wants(outputs, url, expected: pace.expected(outputs), besides: others)
@@ -222,8 +222,8 @@ package final class WorkerPool: FleetLender {
         fleet.lend(task)
     }
 
-    /// Queues a task that the fleet has returned, to render it here. It goes before tasks that were never lent, and
-    /// returned tasks keep the order in which they were first lent.
+    /// Queues a task that the fleet has returned, to render it here. Returned tasks go before tasks that were never
+    /// lent, in the order in which they were first lent.
     func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
         if task.lending?.isRemoteDownload == true { return task.done(.failure(.notLent(nil))) }
@@ -233,8 +233,8 @@ package final class WorkerPool: FleetLender {
         balance()
     }
 
-    /// If the next task's result is JPEG XL, dismisses an idle worker without the encoder, so that a worker with it can
-    /// start. A confined worker can't load the encoder later.
+    /// If the next task's result is JPEG XL, dismisses an idle worker without the encoder, so that a worker with the
+    /// encoder can start. A confined worker can't load the encoder later.
     private func makeWayForJXL() {
         guard let task = next.map({ waiting[$0] }), task.writesJXL, mayBegin(task), !starter.isPausing else { return }
         generations.writesJXL = true

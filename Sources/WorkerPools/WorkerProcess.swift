@@ -11,7 +11,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
     /// Pause before the supervisor retries sending a message that the kernel refused.
     private static var pause: Duration { .milliseconds(20) }
 
-    /// How long a worker may take to exit after its channel is closed. It has no work left then.
+    /// How long a worker may take to exit after its channel is closed. By then, the worker has no work left.
     private static var leaveGrace: Duration { .seconds(10) }
 
     nonisolated let process: pid_t
@@ -32,7 +32,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
     private var channel: WorkerChannel?
     /// Messages that did not fit into the socket buffer, in order.
     private var unsent: [WorkerPacket] = []
-    /// Fires when the socket is writable again. Exists only while unsent messages wait for that.
+    /// Fires when the socket is writable again. Exists only while a full socket buffer delays messages.
     private var room: ReadySource?
     private let messages: ReadySource
     private let exit: ReadySource
@@ -95,12 +95,12 @@ class WorkerProcess<Message: Decodable & Sendable> {
         } catch {
             switch error.code {
             case EAGAIN: waitForRoom(channel)
-            // The kernel is out of memory, or too many descriptors are in flight. No event reports the end of this
-            // condition, so retry after a pause.
+            // The kernel is out of memory, or too many descriptors are in flight. No event reports the end of the
+            // shortage, so retry after a pause.
             case ENOBUFS, ENOMEM, ETOOMANYREFS:
                 stopWaitingForRoom()
                 Coordination.after(Self.pause) { [weak self] in self?.sendOn() }
-            // The worker is gone; `exit` reports that separately.
+            // The worker is gone; `exit` handles its end.
             case EPIPE, ECONNRESET, ENOTCONN: stopWaitingForRoom()
             default:
                 Log.failure("worker \(process) can't receive its work, and is replaced: \(error)")
@@ -120,7 +120,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         room = nil
     }
 
-    /// Limits the size of files that the worker writes. The worker can't raise the limit itself.
+    /// Limits the size of files that the worker writes. The worker itself can't raise the limit.
     func limitFiles(to bytes: Int64) { limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", bytes) }
 
     /// Limits the memory that the worker may allocate from now on.
@@ -152,7 +152,8 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Kills the worker if a signal such as SIGSTOP has stopped it. Otherwise its work would hang until the timeout.
+    /// Kills the worker if a signal such as SIGSTOP has stopped it. Otherwise the worker's task would hang until its
+    /// timeout.
     func endIfStopped() {
         let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }
@@ -160,7 +161,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Receives the next message and passes it to `received`. Returns false if there is none.
+    /// Receives the next message and passes it to `received`. Returns false if no message is pending.
     private func receive() -> Bool {
         guard let channel else { return false }
         do {
@@ -170,7 +171,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
             }
             messages.cancel()
         } catch let error as SystemError {
-            // Any error but EAGAIN means that the worker is gone; `exit` reports that separately.
+            // Any error but EAGAIN means that the worker is gone; `exit` handles its end.
             if error.code != EAGAIN { messages.cancel() }
         } catch {
             distrust("something that can't be read (\(error))")

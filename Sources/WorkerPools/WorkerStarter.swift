@@ -13,8 +13,8 @@ protocol StartedWorker: AnyObject {
     func endIfStopped()
 }
 
-/// Starts a pool's workers, and tracks them until their processes end. After a failed start the pool waits before it
-/// retries, longer each time, so that a worker that can't start does not keep the machine busy.
+/// Starts a pool's workers, and tracks them until their processes end. After a failed start, the pool waits before it
+/// retries, longer after each failure, so that endless restarts don't keep the machine busy.
 @Coordination
 final class WorkerStarter<Worker: StartedWorker> {
     private(set) var workers: [Worker] = []
@@ -60,7 +60,7 @@ final class WorkerStarter<Worker: StartedWorker> {
         }
     }
 
-    /// Whether a worker that has sent its hello may get work. `missing` lists what its confinement lacks.
+    /// Whether a worker that has sent `hello` may get work. `missing` lists the missing parts of its confinement.
     func admits(_ worker: Worker, missing: [String]) -> Bool {
         guard mustBeConfined, !missing.isEmpty else { return true }
         worker.leave()
