@@ -4,7 +4,7 @@ package struct DaemonStatus: Sendable {
     package typealias Inbox = (
         folder: String, recipe: String, watch: String, settling: Int, ignored: Int, problem: String?
     )
-    /// The files that jobs have left in a place, with the place's rule in [Keep].
+    /// The number and size of the files that jobs have left in a place, with the place's rule from [Keep].
     package typealias Kept = (place: KeptPlace, rule: String, files: Int, bytes: Int)
 
     /// When the daemon started.
@@ -17,7 +17,7 @@ package struct DaemonStatus: Sendable {
     package var waiting: [WaitingCount] = []
     package var queues: [QueueReport] = []
     package var inboxes: [Inbox] = []
-    /// A few of the files that were ignored last.
+    /// A few of the most recently ignored files.
     package var ignored: [IgnoredFile] = []
     package var ignoredReasons: [IgnoredReason] = []
     package var workers = 0

@@ -25,8 +25,9 @@ package struct FleetReport: Sendable {
     package var places: Int
     package var taken: Int
     package var lent: Int
-    /// The nodes that have reported recently, and the names of known nodes that have not.
+    /// The other nodes that have reported recently.
     package var nodes: [Node]
+    /// Names of known nodes that have not reported recently.
     package var silent: [String]
 
     package init(

@@ -1,7 +1,7 @@
 package import DaemonRuntime
 package import JobModel
 
-/// Follows events, progress, and the ends of jobs.
+/// Reports events, progress, and the ends of jobs.
 @Coordination
 package protocol Watching {
     /// The cursor of the latest event.
@@ -21,7 +21,7 @@ package protocol Watching {
 
 /// A client that waits for jobs to end.
 package struct Waiter {
-    /// Called with jobs that are over, several at once if they ended together.
+    /// Called with jobs that are over. Jobs that ended together may be reported in one call.
     package var each: @Sendable ([JobEnd]) -> Void
     /// Called when no more jobs will be reported.
     package var done: @Sendable () -> Void

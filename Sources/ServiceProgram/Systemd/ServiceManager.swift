@@ -12,7 +12,7 @@ package enum ServiceManager {
         _ = sd_notify(0, assignments.joined(separator: "\n"))
     }
 
-    /// Announces that the daemon is reloading its settings. `READY=1` must follow when that is done.
+    /// Announces that the daemon is reloading its settings. Once the reload is done, `READY=1` must follow.
     package static func notifyReloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

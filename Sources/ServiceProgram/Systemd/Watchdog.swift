@@ -18,11 +18,11 @@ package actor Watchdog: QueueActor {
     package nonisolated let executor = QueueExecutor("pipelined.watchdog")
     private let stations: [Station]
     private let ping: @Sendable () -> Void
-    /// The station that was asked, and has not answered yet.
+    /// The station that the watchdog has asked, and that has not answered yet.
     private var awaited: Station?
     private var rounds = 0
-    /// The time until a missing answer is logged: a quarter of the interval, so that the line is written before the
-    /// manager ends the daemon.
+    /// The time until the watchdog logs a missing answer: a quarter of the interval, so that the log line precedes the
+    /// end of the daemon.
     private var patience: Duration?
     private var timer: (any DispatchSourceTimer)?
 

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 package import SystemCalls
 
-/// A path that was opened step by step, so that the checked file is the opened file, even if somebody renames folders
-/// in between.
+/// A path that was checked and opened one step at a time. So the opened file is the checked file, even if somebody
+/// renames folders in between.
 package struct TrustedPath {
     /// The folder that contains the file, and the file's name there.
     private let folder: Descriptor
