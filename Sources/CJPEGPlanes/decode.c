@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The transforms take rows in pairs: 0 and 4, 2 and 6, 1 and 5, 3 and 7. */
+/* Arranges the coefficients for the transforms, which take rows in pairs: 0 and 4, 2 and 6, 1 and 5, 3 and 7. */
 static void arrange(decoder *decoder) {
     static const uint8_t rows_and_columns[64] = {
         000, 001, 010, 020, 011, 002, 003, 012, 021, 030, 040, 031, 022, 013, 004, 005, 014, 023, 032, 041, 050, 060,

@@ -22,7 +22,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
-        // Drops the interface name that a link-local address may end with: `fe80::1%eth0`.
+        // Drops the interface name at the end of a link-local address, such as `fe80::1%eth0`.
         let text = String(text.prefix { $0 != "%" })
         if inet_pton(AF_INET, text, &four) == 1 {
             bytes = withUnsafeBytes(of: four) { Array($0) }
@@ -41,7 +41,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         return inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)).map { String(cString: $0) } ?? "?"
     }
 
-    /// Whether the address is reachable from the whole Internet. An unknown range counts as private.
+    /// Whether the address is reachable from the whole Internet. An address outside all known ranges counts as private.
     var isPublic: Bool { bytes.count == 4 ? isPublicFour : isPublicSix }
 
     private struct Block {

@@ -4,7 +4,7 @@ import PipelineModel
 import ServiceProgram
 import WorkerProtocol
 
-/// Commands from other nodes. A command may arrive repeatedly; the supervisor gets it once.
+/// Commands from other nodes. A command may arrive repeatedly, but the supervisor gets it only once.
 @Coordination
 final class IncomingCommands {
     private struct Heard {

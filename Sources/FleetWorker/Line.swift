@@ -57,7 +57,8 @@ final class Line: @unchecked Sendable {
         if server.hasPrefix("tls://") || credentials != nil {
             try LineError.check(natsOptions_SetSecure(options, true))
         }
-        // Must stay alive while libnats connects, because libnats keeps a pointer to it without a reference count.
+        // This object must stay alive while libnats connects, because libnats keeps a pointer to it without a reference
+        // count.
         let shown = Shown(credentials)
         defer { withExtendedLifetime(shown) {} }
         if let credentials {
@@ -125,7 +126,7 @@ final class Line: @unchecked Sendable {
         var words: UnsafePointer<CChar>?
         natsConnection_GetLastError(connection, &words)
         let text = words.map { String(cString: $0).printable } ?? "a message is not permitted"
-        // The server forbids answers that are sent too late. This is normal, so it is not reported.
+        // The server forbids answers that are sent too late. Late answers are normal, so don't report them.
         if !text.contains("_INBOX.") { refused(text) }
     }
 

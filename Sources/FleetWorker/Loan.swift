@@ -44,8 +44,8 @@ final class Loan: Sendable {
         var isOver = false
     }
 
-    /// Maximum number of nodes that may fall silent with the picture. After that many, the picture is not offered
-    /// again, because it may crash every node.
+    /// Maximum number of nodes that may fall silent with the picture. After that, this node no longer offers the
+    /// picture, because it may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
@@ -95,7 +95,8 @@ final class Loan: Sendable {
         state.withLock { Self.has(token, by: nil, &$0, announce) }
     }
 
-    /// Drops the attempt if it has not begun. Returns false if it has begun, or is not the current attempt.
+    /// Drops the current attempt if it has not begun. Returns false if the attempt has begun, or is not the current
+    /// attempt.
     func isNotBegun(_ token: String) -> Bool {
         state.withLock { state in
             guard state.attempt?.token == token, state.attempt?.isBegun == false else { return false }
@@ -143,7 +144,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Whether this is the current attempt. If so, the request counts as a sign of life.
+    /// Whether the token belongs to the node's current attempt. If so, the request counts as a sign of life.
     func has(
         _ token: String, by node: String, begins: (_ node: String) -> Void = { _ in }, then announce: () -> Void = {}
     ) -> Bool {

@@ -21,7 +21,7 @@ struct Nodes {
     }
 
     private var heard: [String: Heard] = [:]
-    /// When another process that uses this node's name was last heard.
+    /// When this node last heard from another process that uses its name.
     private var twin: ContinuousClock.Instant?
 
     /// A silent node is forgotten after a day.
@@ -29,11 +29,11 @@ struct Nodes {
     /// Maximum announcements that each node receives per second.
     private static let mostMessages = 25
     /// Maximum number of nodes, more than any fleet has. A stranger who is connected to the server could announce any
-    /// number.
+    /// number of nodes.
     private static let most = 10_000
     private static let longest = 64 << 10
 
-    /// A node, and whether it has been silent lately.
+    /// A node's description, and whether the node has been silent lately.
     subscript(name: String) -> Report? { heard[name].map { Report(node: $0.node, isSilent: !isPresent($0)) } }
 
     var names: [String] { Array(heard.keys) }
