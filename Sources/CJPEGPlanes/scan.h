@@ -35,7 +35,7 @@ typedef struct {
 
 enum { BAD = 1 << 20 };
 
-/* Returns the number that `size` bits of `bits` stand for, after the first `start` bits. */
+/* Skips the first `start` bits of `bits`, and returns the number that the next `size` bits stand for. */
 INLINE int32_t number_in(uint64_t bits, unsigned start, unsigned size) {
     return size == 0 ? 0 : number((uint32_t)(bits << start >> (64 - size)), size);
 }

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* This warning does not matter, because only inlined functions have vectors as arguments. */
+/* Silence -Wpsabi: only inlined functions have vectors as arguments, so the ABI of vector arguments does not matter. */
 #pragma clang diagnostic ignored "-Wpsabi"
 #define INLINE static inline __attribute__((always_inline))
 

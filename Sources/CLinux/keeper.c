@@ -50,8 +50,8 @@ static void become(char *const argv[], char *const envp[], const int *streams, i
     _exit(127);
 }
 
-/* Kills all descendants of this process. When a child is killed, its own children become children of this process, so
- * the loop reaches them as well. */
+/* Kills all descendants of this process. When a child dies, its own children become children of this process, so the
+ * loop reaches them as well. */
 static void end_all(void) {
     while (1) {
         char text[4096];

@@ -6,17 +6,18 @@
  *   lets the inflater begin a header or a round only where INFLATE_MARGIN bytes follow. The inflater reads fewer bytes
  *   than that: the header of a block has 17 bits, 19 lengths of 3 bits, and 316 lengths of at most 14 bits, which is
  *   563 bytes; the header of a stored block has 7 bytes; a round of unpack_codes() refills at most three times with 7
- *   bytes, and loads 8. INFLATE_REREAD bytes before `next` are kept, because a stored block gives back at most 7 bytes
- *   that were read ahead.
+ *   bytes, and loads 8. fill() keeps INFLATE_REREAD bytes before `next`, because a stored block gives back at most 7
+ *   bytes that the inflater has read ahead.
  * - Unpacked bytes. A round of unpack_codes() begins before `limit`. It writes at most three times two literals, 2
- *   bytes each time, a match of at most 258 bytes, and 24 bytes beyond it: less than INFLATE_SLACK. A distance is
- *   compared with the number of bytes since the start of the window. A stored block is copied only up to `limit`.
+ *   bytes each time, a match of at most 258 bytes, and 24 bytes beyond it: less than INFLATE_SLACK. It compares each
+ *   distance with the number of bytes since the start of the window. copy_stored() copies a stored block only up to
+ *   `limit`.
  * - Codes. make_table() refuses lengths that don't form a code, so that codes fill the first table exactly, and checks
- *   that each second table fits. Lookups are masked by the bits of their table. An entry that no code reaches is marked
- *   as wrong. read_lengths() compares repetitions with the number of lengths that are left.
+ *   that each second table fits. A mask of the table's bits limits each lookup. make_table() marks entries that no code
+ *   reaches as wrong. read_lengths() compares repetitions with the number of lengths that are left.
  * - Rows. png_rows_open() refuses rows of more than MOST_A_ROW bytes, so no product overflows. unpack() keeps the bytes
- *   from `unread` on, and the window has room for two rows after INFLATE_HISTORY. A row is unfiltered only when all its
- *   bytes are present. Both row buffers and the window have ROW_PADDING further bytes.
+ *   from `unread` on, and the window has room for two rows after INFLATE_HISTORY. next_row() unfilters a row only when
+ *   all bytes of the row are present. Both row buffers and the window have ROW_PADDING further bytes.
  *
  * Each call of unpack() consumes packed bytes, produces unpacked bytes, or refuses the file, so the file's length
  * bounds the work.

@@ -333,7 +333,7 @@ static inline int pipeline_weighed(VipsImage *in, int shrink, PipelineSamples sa
 /* Blurs the result of `pipeline_weighed` with a Gaussian, and keeps its size. `sigma` is in pixels of the unshrunk
  * input. */
 static inline int pipeline_soften(VipsImage *weighed, int shrink, double sigma, VipsImage **out) {
-    /* The mean of a block is a blur as well, so the Gaussian must blur less. */
+    /* Taking the mean of a block blurs as well, so the Gaussian must blur less. */
     double rest = sqrt(fmax(0.01, sigma * sigma / shrink / shrink - (1 - 1.0 / shrink / shrink) / 12));
     return pipeline_made(
         weighed, weighed->Xsize, weighed->Ysize, weighed->Bands, pipeline_convolve, pipeline_gaussian(rest), out);

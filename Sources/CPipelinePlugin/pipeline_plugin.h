@@ -65,7 +65,7 @@
  *
  * VERSIONS. PIPELINE_PLUGIN_ABI is the version of this contract. It grows only with an incompatible change, and the
  * host loads only filters with its own version. Within a version, new fields are added only at the ends of structs. In
- * a new field, 0 means that the filter does not use it, and no field ever changes its meaning. Filter and host both
+ * a new field, 0 means that the filter does not use the field. No field ever changes its meaning. Filter and host both
  * state the sizes of the structs that they were compiled with. So older filters run in newer hosts, and newer filters
  * run in older hosts, which ignore unknown fields.
  *
@@ -144,14 +144,14 @@ typedef enum PipelineTrait {
     /* Each pixel of the result depends only on the value of the same pixel of the input, and not on its position. If a
      * resize follows in the chain, the host may run it first, so that the filter has fewer pixels to process. */
     PIPELINE_POINTWISE = 1 << 1,
-    /* The result's width or height differ from the input's. This excludes PIPELINE_POINTWISE. */
+    /* The result's width or height differs from the input's. This trait excludes PIPELINE_POINTWISE. */
     PIPELINE_CHANGES_SIZE = 1 << 2,
     /* A table could replace the filter: each colour band of the result depends only on the same band of the input (or
      * on luma, together with PIPELINE_LUMA_ONLY), and alpha does not change. The host runs the filter over a picture of
-     * 256 × 1 or 65536 × 1 pixels that contains every value once, without alpha. To the filter, this is a picture like
-     * any other. The result is the table, which the host applies to the colours of the real picture. Several such
-     * filters in a row become one table, and a worker may reuse a table for later pictures of the same chain. This
-     * trait requires PIPELINE_POINTWISE. */
+     * 256 × 1 or 65536 × 1 pixels that contains every value once, without alpha. To the filter, the picture of all
+     * values is a picture like any other. The result is the table, which the host applies to the colours of the real
+     * picture. Several such filters in a row become one table, and a worker may reuse a table for later pictures of the
+     * same chain. This trait requires PIPELINE_POINTWISE. */
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
     PIPELINE_DRAWS_TEXT = 1 << 4,
@@ -165,10 +165,10 @@ typedef enum PipelineTrait {
     PIPELINE_MOVES_PIXELS = 1 << 6,
     /* The gain map of an HDR picture still fits the result: an HDR screen may brighten each pixel of the result by the
      * same factor as the pixel of the input. With PIPELINE_LUMA_ONLY the host reduces the gain map to luma. Without
-     * this trait, the result has no gain map, unless the filter only moves pixels. This excludes
+     * this trait, the result has no gain map, unless the filter only moves pixels. This trait excludes
      * PIPELINE_CHANGES_SIZE. */
     PIPELINE_KEEPS_GAIN_MAP = 1 << 7,
-    /* The filter asks the host for texts of the picture, by `host->text`. This excludes PIPELINE_POINTWISE. */
+    /* The filter asks the host for texts of the picture, by `host->text`. This trait excludes PIPELINE_POINTWISE. */
     PIPELINE_READS_TEXTS = 1 << 8
 } PipelineTrait;
 
@@ -201,11 +201,11 @@ typedef enum PipelineLogLevel {
 typedef struct PipelineHost {
     size_t size; /* sizeof(PipelineHost) in the host */
     /* Reports why the filter failed; `apply` must then return nonzero. The message is one line for the person who
-     * dropped the picture. The host copies it. */
+     * dropped the picture. The host copies the message. */
     void (*fail)(const struct PipelineHost *host, const char *message);
     /* Writes a line to the daemon's log, with the names of the filter and the picture. The host copies the message. For
-     * each picture it writes at most as many lines as FilterLines= in [Daemon] allows, then the number of omitted
-     * lines. */
+     * each picture, the host writes at most as many lines as FilterLines= in [Daemon] allows, then the number of
+     * omitted lines. */
     void (*log)(const struct PipelineHost *host, PipelineLogLevel level, const char *message);
     /* Returns nonzero once the job is cancelled. A slow `apply` should check this now and then, and then return
      * nonzero. After `apply` has returned, the host itself stops libvips if the job is cancelled. */
@@ -223,8 +223,8 @@ typedef struct PipelineHost {
     const char *PIPELINE_NULLABLE (*PIPELINE_NULLABLE text)(const struct PipelineHost *host, PipelineText which);
     /* Returns the bytes of a PIPELINE_FILE, and stores their number in `size`; returns NULL if the chain names no file.
      * `value` is one of the values that `apply` has received. The daemon reads the file when it starts and at each
-     * `pipectl reload`, so all pictures of a chain get the same bytes. They are valid until `apply` returns. An older
-     * host, with a smaller `size`, does not have this function. */
+     * `pipectl reload`, so all pictures of a chain get the same bytes. The bytes are valid until `apply` returns. An
+     * older host, with a smaller `size`, does not have this function. */
     const void *PIPELINE_NULLABLE (*PIPELINE_NULLABLE file)(
         const struct PipelineHost *host, const PipelineValue *value, size_t *size);
 } PipelineHost;

@@ -156,9 +156,9 @@ static inline const void *pipeline_file(const PipelineHost *host, const Pipeline
 }
 
 /* Draws a text as a mask from 0 to 255. `points` is the font size; one point is one pixel here. Lines wrap at `width`
- * pixels, or end only at the text's own line breaks if `width` is 0. The resolution must never change: when it does,
- * Debian 12's Pango discards its fonts, and may crash if its thread is still looking for a font (libvips issue
- * 3660). */
+ * pixels, or end only at the text's own line breaks if `width` is 0. The resolution must never change: when the
+ * resolution changes, Debian 12's Pango discards its fonts, and may crash if its thread is still looking for a font
+ * (libvips issue 3660). */
 static inline int pipeline_letters(const char *text, const char *font, double points, int width, VipsImage **out) {
     char size[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));
@@ -414,7 +414,7 @@ static inline int pipeline_compute(
     return 0;
 }
 
-/* Makes the result of `apply`: the input, changed by `pixels` in one pass. `context` has `size` bytes, and is copied.
+/* Makes the result of `apply`: the input, changed by `pixels` in one pass. Copies the `size` bytes of `context`.
  * `beside` is NULL, or another picture of the same size in floating point, which `pixels` may read. */
 static inline int pipeline_pixels(
     VipsImage *input, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size, VipsImage **out) {

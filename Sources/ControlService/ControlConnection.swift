@@ -29,7 +29,7 @@ actor ControlConnection: QueueActor {
     nonisolated let executor: QueueExecutor
     nonisolated let role: ControlRole
     private nonisolated let client: (user: uid_t, process: pid_t)?
-    /// The client's user ID; root's if the kernel does not report one.
+    /// The client's user ID; root's ID if the kernel does not report the user.
     nonisolated var owner: Int { Int(client?.user ?? 0) }
     /// The client's user and process, for the log. The user's name is looked up when the first log line needs it.
     nonisolated var peer: String {

@@ -36,7 +36,7 @@ package actor ControlServer: QueueActor {
     private var room = Int.max
     private var isResting = false
     private let lookPath: String
-    /// The listening socket if systemd passed one. systemd keeps it open while the daemon isn't running.
+    /// The listening socket that systemd passed, if any. systemd keeps the socket open while the daemon isn't running.
     private let passed: Descriptor?
 
     package init(lookPath: String, passed: Descriptor?, service: ControlService) {

@@ -245,7 +245,7 @@ extension ControlService {
             } else if next == .download, record.needsDownload, begun.contains("render 0") {
                 // No download is shown here: the node that renders the picture also downloads it.
             } else if next == .download, !record.needsDownload {
-                // A finished download is not repeated when the other operations are retried.
+                // A retry of the other operations does not repeat a finished download.
                 if !chapters.contains(where: { $0.kind == next.kind }) {
                     shown.insert(operation(next, "finished"), at: 0)
                 }

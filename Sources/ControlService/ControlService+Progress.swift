@@ -79,7 +79,7 @@ final class ProgressWatchers {
     }
 }
 
-/// A client that follows progress. A newer report replaces an unsent one, so that reports don't pile up for a slow
+/// A client that follows progress. A newer report replaces an unsent report, so that reports don't pile up for a slow
 /// client.
 final class ProgressWatcher: Sendable {
     private struct State {

@@ -31,7 +31,7 @@ package protocol ConfigurationReading {
 /// name of the daemon's folder in each outbox.
 package typealias DaemonFolders = (data: String, state: String, recipes: String, ownRecipes: String, staging: String)
 
-/// A recipe; `problem` is the reason why it takes no pictures, if it takes none.
+/// A recipe; `problem` says why the recipe takes no pictures, and is nil if the recipe takes pictures.
 package typealias RecipeReport = (recipe: Recipe, order: WorkOrder, problem: String?, hookFailures: Int)
 
 package struct Reloaded: Sendable {

@@ -40,7 +40,7 @@ package typealias WaitingCount = (reason: String, jobs: Int)
 /// A file that an inbox leaves alone, with the reason.
 package typealias IgnoredFile = (path: String, reason: String)
 
-/// A reason for leaving files alone, the number of these files, and the path of one of them.
+/// A reason for ignoring files, the number of files ignored for this reason, and the path of an example.
 package typealias IgnoredReason = (reason: String, files: Int, example: String)
 
 /// Size and free space of a disk that contains originals or results.

@@ -1,8 +1,8 @@
 package import DaemonRuntime
 package import JobModel
 
-/// Processes done jobs again, or undoes them. If `asking` is true, nothing changes, and `done` gets the outcome that
-/// the call would have.
+/// Processes done jobs again, or undoes them. If `asking` is true, a call changes nothing, and `done` gets the outcome
+/// that a real call would have.
 @Coordination
 package protocol DoneJobSteering {
     func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>)

@@ -15,7 +15,7 @@ package protocol FleetSteering {
 }
 
 package struct FleetReport: Sendable {
-    /// Another node, and what it lacks to render this node's pictures.
+    /// Another node, and the requirements of this node's pictures that the node lacks.
     package typealias Node = (node: FleetNode, lacks: [String])
 
     /// This node's name.

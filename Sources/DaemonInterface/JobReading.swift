@@ -11,7 +11,7 @@ package protocol JobReading {
     func currentJobs(_ ids: [Int]) throws -> [JobRecord]
     /// Whether the job needs no more work, and its final state is recorded.
     func isOver(_ job: JobRecord) -> Bool
-    /// The progress of the job's current operation; nil if none has begun.
+    /// The progress of the job's current operation; nil if no operation has begun.
     func progress(ofJob id: Int) -> ProgressReport.Figures?
     /// The ledger's records of the known jobs among these IDs.
     nonisolated func recordedJobs(_ ids: [Int]) throws -> [JobRecord]

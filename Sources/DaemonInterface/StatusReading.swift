@@ -1,7 +1,7 @@
 package import DaemonRuntime
 package import JobModel
 
-/// Reports what the daemon is doing, and what keeps it from working.
+/// Reports the daemon's work, and the problems that keep it from working.
 @Coordination
 package protocol StatusReading {
     /// The status from memory alone: without workers, disks, kept files, and the reasons why jobs wait.

@@ -10,8 +10,8 @@ package protocol Watching {
     nonisolated func events(
         after cursor: Int, limit: Int
     ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)]
-    /// The progress of one batch, or of all work if `batch` is nil, with at most `limit` batches and jobs. Nil if there
-    /// is no such batch.
+    /// The progress of one batch, or of all work if `batch` is nil, with at most `limit` batches and jobs. Nil if the
+    /// batch does not exist.
     func progress(of batch: Int?, limit: Int) throws -> ProgressReport?
     /// Reports each of these jobs when it is over, including jobs that are over already.
     func wait(for jobs: JobGroup, _ waiter: Waiter)

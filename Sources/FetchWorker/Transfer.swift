@@ -89,8 +89,8 @@ final class Transfer {
         let me = Unmanaged.passUnretained(self).toOpaque()
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
-        // Makes libcurl ignore environment variables and files in the home folder, such as proxies and passwords, and
-        // speak only HTTP.
+        // Makes libcurl speak only HTTP, and ignore proxies and passwords from environment variables and from files in
+        // the home folder.
         ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_PROXY, "")

@@ -20,7 +20,7 @@ extension Walls {
             + [
                 // For reading the files above, and for writing staging files.
                 "openat", "pwrite64", "ftruncate", "lseek", "pread64",
-                // For libcurl, which connects to servers. It wakes its own thread through a socket pair or, since
+                // For libcurl, which connects to servers. libcurl wakes its own thread through a socket pair or, since
                 // version 8, through an event descriptor.
                 "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "socketpair", "eventfd2",
                 "shutdown", "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "poll", "ppoll", "fcntl", "ioctl",

@@ -45,7 +45,7 @@ final class Worker {
 
     private func receive() {
         do {
-            // The supervisor has exited, so nobody waits for the transfers.
+            // The supervisor has exited, so no process waits for the transfers.
             guard let (order, descriptors) = try channel.receive(FetchOrder.self) else { _exit(0) }
             switch order {
             case .fetch(let request): begin(request, into: descriptors.first)

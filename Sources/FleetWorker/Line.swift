@@ -37,7 +37,7 @@ final class Line: @unchecked Sendable {
 
     /// Connects, and blocks until the connection is established or has failed. If the server forbids a message or a
     /// subscription of this node, libnats calls `refused` on a thread of its own, with the server's error text. When an
-    /// established connection is lost, libnats calls `lost` once on such a thread.
+    /// established connection is lost, libnats calls `lost` once, also on a thread of its own.
     init(
         _ server: String, name: String, _ credentials: Credentials?,
         refused: @escaping @Sendable (String) -> Void, lost: @escaping @Sendable () -> Void
@@ -156,7 +156,7 @@ final class Line: @unchecked Sendable {
         natsConnection_FlushTimeout(connection, Int64(patience / .milliseconds(1)))
     }
 
-    /// Subscribes to `subject`. One separate thread calls `body` for each message in turn, until the line is closed.
+    /// Subscribes to `subject`. A separate thread calls `body` for one message after another, until the line is closed.
     func listen(to subject: String, _ body: @escaping @Sendable (LineMessage) -> Void) throws(LineError) {
         let box = Unmanaged.passRetained(Heard(body))
         let heard: natsMsgHandler = { _, _, message, box in

@@ -45,7 +45,7 @@ final class Loan: Sendable {
     }
 
     /// Maximum number of nodes that may fall silent with the picture. After that, this node no longer offers the
-    /// picture, because it may crash every node.
+    /// picture, because the picture may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
@@ -134,8 +134,8 @@ final class Loan: Sendable {
 
     // MARK: - Requests of a node
 
-    /// Drops the attempt, because its node gives the picture back. This does not count as a loss. Returns false if the
-    /// attempt is not the current one, or its results are being checked.
+    /// Drops the attempt, because its node gives the picture back. The attempt does not count as a loss. Returns false
+    /// if it is not the current attempt, or if its results are being checked.
     func leave(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
@@ -181,7 +181,7 @@ final class Loan: Sendable {
         state.withLock { if $0.attempt?.token == token { $0.attempt?.isFetched = true } }
     }
 
-    /// Writes a piece of a result. Returns false if the attempt is not the current one, or its results are being
+    /// Writes a piece of a result. Returns false if the attempt is not the current attempt, or if its results are being
     /// checked.
     func write(_ bytes: [UInt8], _ index: Int, at offset: Int64, _ token: String, by node: String) throws -> Bool {
         guard targets.indices.contains(index), bytes.count <= Piece.most, offset >= 0,

@@ -16,7 +16,7 @@ struct Nodes {
         var at = ContinuousClock.now
         /// Estimate of free places: the announced number, less the pictures that the node has taken since.
         var free: Int
-        /// The node has not answered an offer. It gets no further offer until it announces itself again.
+        /// The node has not answered an offer. The node gets no further offer until it announces itself again.
         var isMute = false
     }
 

@@ -4,7 +4,7 @@ import SystemCalls
 
 extension FailureClass {
     /// The class of a system call's failure with this error code. The call concerned the outbox or, with `ofOriginal`,
-    /// on the original.
+    /// the original.
     public init(code: Int32, ofOriginal: Bool = false) {
         self =
             switch code {

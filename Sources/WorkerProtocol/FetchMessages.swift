@@ -112,7 +112,7 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
     public var retryAfter: Int?
     /// Data with which a retry can resume the transfer.
     public var resume: FetchResume?
-    /// The resume data of an earlier attempt, which is still valid although this attempt has received nothing.
+    /// The resume data of an earlier attempt. The data is still valid, although this attempt has received nothing.
     public var kept: FetchResume?
 
     public init(

@@ -2,8 +2,8 @@ import Glibc
 public import SystemCalls
 
 /// A record of the filters that a worker runs. When the worker applies filters to a picture, it writes their names to a
-/// line, joined by `+` if the filters share a table. It ends the line when the filters have returned. The supervisor
-/// shares the memory, so the record needs no messages, and stays readable after the worker has crashed.
+/// line, joined by `+` if the filters share a table. The worker ends the line when the filters have returned. The
+/// supervisor shares the memory, so the record needs no messages, and stays readable after the worker has crashed.
 public struct FilterTrail: Sendable {
     /// Maximum length in bytes. A longer trail starts over, because only its end matters.
     private static let most = 4096

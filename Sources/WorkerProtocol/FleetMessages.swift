@@ -6,7 +6,7 @@ public enum FleetOrder: Codable, Sendable {
     /// the authority's certificate. If the servers require no credentials, the message carries no descriptors.
     case join(FleetMembership)
     /// This node's filters from plugins, each with its version or digest, and the files that filters use. Sent again
-    /// when they have changed.
+    /// after each change.
     case filters([String: String])
     /// Offers a picture to the other nodes, or only to the node `only`. The descriptors are the sources, open for
     /// reading, and a file for each output, open for reading and writing. Answered exactly once, by `made`, `failed`,

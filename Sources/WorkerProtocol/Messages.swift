@@ -22,9 +22,9 @@ public struct OpenRequest: Codable, Sendable {
     public var name: String
     /// Nil means the same outputs as for the previous picture.
     public var outputs: [RenderOutput]?
-    /// Maximum number of pixels. The worker refuses a picture whose header has more.
+    /// Maximum number of pixels. The worker refuses a picture whose header announces more pixels.
     public var maxPixels: Int64
-    /// Maximum size in bytes. The worker refuses a PNG whose texts and profile unpack to more.
+    /// Maximum unpacked size of a PNG's texts and profile, in bytes. The worker refuses a PNG that exceeds it.
     public var maxTexts: Int64
     public var onTruncated: TruncatedPolicy
     public var raw: RawPolicy

@@ -14,7 +14,7 @@ struct PackedMessageError: Error, CustomStringConvertible {
 struct Packer {
     private(set) var bytes: [UInt8]
 
-    /// `kind` distinguishes the messages of a type. It is less than the first byte of any JSON text.
+    /// `kind` distinguishes the messages of a type. A kind is less than the first byte of any JSON text.
     init(_ kind: UInt8) {
         bytes = [kind]
         bytes.reserveCapacity(256)

@@ -25,15 +25,15 @@ ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors
 int clinux_rename_noreplace(int folder, const char *from, int target, const char *to);
 int clinux_rename_exchange(const char *one, const char *other);
 
-/* openat2(2) beneath `folder`; fails if `path` contains a symbolic link. O_CLOEXEC is always added. */
+/* openat2(2) beneath `folder`; fails if `path` contains a symbolic link. Always adds O_CLOEXEC. */
 int clinux_open_beneath(int folder, const char *path, int flags);
 
 /* openat(2) of a new file; fails with EEXIST if the name is taken. */
 int clinux_create_at(int folder, const char *path, mode_t mode);
-/* openat(2) of an existing file. O_CLOEXEC is always added. */
+/* openat(2) of an existing file. Always adds O_CLOEXEC. */
 int clinux_open_at(int folder, const char *path, int flags);
 
-/* open(2), whose mode argument is variadic. O_CLOEXEC is always added. */
+/* open(2), whose mode argument is variadic. Always adds O_CLOEXEC. */
 int clinux_open(const char *path, int flags, mode_t mode);
 
 /* accept4(2), close-on-exec and non-blocking. */
@@ -122,9 +122,9 @@ int clinux_landlock_restrict(int ruleset);
 /* Installs a handler for SIGSYS (sigaction(2)). A call that a seccomp filter traps then fails with `error`, and the
  * handler remembers it.
  *
- * With `opens`, the handler repeats each openat(2) for reading, with the flags of clinux_for_reading. It passes
- * CLINUX_FROM_TRAP as a sixth argument, which the seccomp filter can read and the kernel ignores. The handler then
- * remembers the call only if the kernel's result is `error`.
+ * With `opens`, the handler repeats each trapped openat(2) that is for reading, with the flags of clinux_for_reading.
+ * The repeated call passes CLINUX_FROM_TRAP as a sixth argument, which the seccomp filter can read and the kernel
+ * ignores. The handler then remembers the call only if the kernel's result is `error`.
  *
  * A trapped rt_sigprocmask(2) succeeds, and leaves SIGSYS unblocked. */
 int clinux_trap_calls(int error, int opens);

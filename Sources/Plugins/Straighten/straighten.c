@@ -21,7 +21,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 typedef float Pair __attribute__((vector_size(32), aligned(16), may_alias));
 
 /* The weights of the four pixels around a place, for a cubic curve through them. The place lies at one of FINENESS
- * steps between the second and the third pixel. Each weight is repeated for the four samples of a pixel. */
+ * steps between the second and the third pixel. The table repeats each weight for the four samples of a pixel. */
 enum { FINENESS = 256 };
 
 typedef struct Weights {

@@ -1,10 +1,10 @@
 /* tone: exposure, contrast, colour and white balance.
  *
- * Exposure and white balance multiply light, and not the gamma-encoded values: one stop more is twice the light.
+ * Exposure and white balance multiply linear light, not the gamma-encoded values: one stop more doubles the light.
  * Saturation and vibrance multiply each colour's distance from luma. The other parameters together form one curve,
  * which keeps hues. `contrast` mixes in noir's S-curve. `shadows` and `highlights` move the dark and the bright tones;
  * black and white stay. Negative `highlights` also bring back tones that exposure has moved beyond white. If every
- * parameter has its default value, no byte changes. */
+ * parameter has its default value, the filter changes no byte. */
 #include <pipeline_vips.h>
 
 enum {

@@ -144,9 +144,9 @@ static int lay(VipsImage *sheet, const Mark *mark, double opacity, int inset, Vi
         || vips_ifthenelse(shown, over, sheet, out, "blend", TRUE, NULL);
 }
 
-/* Paints the mark, and its shadow if it has one, onto a transparent sheet in memory. The sheet's colours are weighted
- * by alpha, and its last band is alpha. *reach is the number of pixels by which the sheet extends beyond the mark on
- * each side. */
+/* Paints the mark, and its shadow if the mark is a text with a shadow, onto a transparent sheet in memory. The sheet's
+ * colours are weighted by alpha, and its last band is alpha. *reach is the number of pixels by which the sheet extends
+ * beyond the mark on each side. */
 static int paint(
     const PipelineHost *host, const PipelineValue *values, int width, int height, int *reach, VipsImage **out) {
     Mark mark = {NULL, NULL}, shadow = {NULL, NULL};

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Pings the service manager (`WatchdogSec=`), but only after each station has answered in turn. If a station never
-/// answers, the pings stop, and the manager restarts the daemon.
+/// Asks each station in turn, and pings the service manager (`WatchdogSec=`) once all stations have answered. If a
+/// station never answers, the pings stop, and the manager restarts the daemon.
 ///
 /// No station may wait for a disk: a mount that hangs is no reason to restart the daemon.
 package actor Watchdog: QueueActor {

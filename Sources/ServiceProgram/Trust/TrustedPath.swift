@@ -49,7 +49,7 @@ package struct TrustedPath {
         path = last == "." ? FileSystem.join("/", here) : "\(here)/\(last)"
     }
 
-    /// Opens the file; fails if somebody has replaced it by a link.
+    /// Opens the file. Fails if somebody has replaced the file with a link.
     package func open(_ flags: Int32) throws(SystemError) -> Descriptor {
         let number = clinux_open_at(folder.number, name, flags | O_NOFOLLOW)
         guard number >= 0 else { throw SystemError("open", path) }
