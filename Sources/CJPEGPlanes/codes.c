@@ -64,7 +64,8 @@ static ac_look coefficients(uint32_t look, const short_code shorts[1 << LOOK]) {
         return make_look(bits, NOWHERE, NOWHERE, run == 15 ? 16 : END_OF_BLOCK, 0, 0);
     }
     int32_t value = number(part(look, length, size), size);
-    /* Bits beyond the look are read as zeros. That is harmless, because a symbol that would use them does not fit. */
+    /* Bits beyond the look are read as zeros. The zeros are harmless, because a symbol that would use them does not fit
+     * into the look. */
     short_code next = shorts[look << bits & mask];
     unsigned next_size = next.value & 15, place = advance + (next.value >> 4);
     unsigned next_bits = bits + next.length + next_size;

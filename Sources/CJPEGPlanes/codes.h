@@ -1,5 +1,5 @@
-/* Huffman codes as tables. The tables are indexed by a look, which is the next LOOK bits. One look decodes one or
- * several symbols together with their values. */
+/* Huffman codes as tables. A look, that is, the next LOOK bits, indexes the tables. One look decodes one or several
+ * symbols together with their values. */
 #pragma once
 
 #include "header.h"
@@ -10,10 +10,10 @@ enum { LOOK = 10 };
 /* Maximum number of bits that one look skips: the codes of several symbols, and their values. */
 enum { MOST_SKIPPED = 25 };
 
-/* Flag in an `advance`: the block ends there. */
+/* Flag in an `advance`: the block ends at this symbol. */
 enum { END_OF_BLOCK = 128 };
 
-/* Index for a surplus coefficient: one past the block's 64. */
+/* Index for a surplus coefficient: one past the block's 64 coefficients. */
 enum { NOWHERE = 64 };
 
 /* Canonical codes of one length are consecutive, so the last code and an offset suffice to find a value. */
@@ -48,8 +48,8 @@ static inline int look_advance(ac_look look) { return look >> 24 & 255; }
 static inline int16_t first_value(ac_look look) { return (int16_t)(look >> 32); }
 static inline int16_t second_value(ac_look look) { return (int16_t)(look >> 48); }
 
-/* The symbols whose codes lie within a look, to be skipped together with their values: advance << 8 | bits. The values
- * may extend beyond the look. */
+/* The symbols whose codes lie within a look, which the decoder skips together with their values: advance << 8 | bits.
+ * The values may extend beyond the look. */
 typedef uint16_t ac_skip;
 
 typedef struct {

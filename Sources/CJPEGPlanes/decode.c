@@ -1,15 +1,16 @@
 /* Why no file can make this code read or write outside its memory:
  *
- * - Segments (header.c). The length of a segment is compared with the rest of the file before the segment's bytes are
- *   read, and the length of each table with the rest of the segment.
- * - Samples. planes_fit() compares the planes with the header. A group is transformed in place only if all its samples
- *   lie within the planes. From any other group, transform_group() copies only the samples within the planes.
+ * - Segments (header.c). The reader compares the length of a segment with the rest of the file before it reads the
+ *   segment's bytes, and the length of each table with the rest of the segment.
+ * - Samples. planes_fit() compares the planes with the header. transform_group() transforms a group in place only if
+ *   all samples of the group lie within the planes. From any other group, transform_group() copies only the samples
+ *   within the planes.
  * - Coded bytes. fill() copies them into a window, followed by PADDING zeros. scan() checks the reader's position once
  *   for each group of blocks. A group begins at least PADDING bytes before the end of the window's bytes or, in the
  *   last window, at most 8 bytes after their end. A group has at most MOST_BLOCKS blocks. A block has one difference
  *   and at most 63 symbols, because each symbol advances the index of the next coefficient, and the block ends at 64.
- *   Each difference or symbol has at most 16 bits of code and 15 bits of value. Together that is 1,488 bytes. A refill
- *   reads at most 16 bytes more. The sum is less than PADDING.
+ *   Each difference or symbol has at most 16 bits of code and 15 bits of value. A group therefore has at most 1,488
+ *   bytes. A refill reads at most 16 bytes more. The sum is less than PADDING.
  * - Coefficients. `places` is indexed by the next coefficient's index, at most 63, plus an offset: a run, two runs, or
  *   NOWHERE. The sum is at most 127, and the table has 192 entries. Entries from 64 on are NOWHERE, an index at which
  *   each block has a spare element.
@@ -18,15 +19,15 @@
  *   the scan with its group, before the sum of differences can overflow.
  *
  * Why the samples equal libjpeg-turbo's: the transforms add the same products, and nothing overflows as long as the
- * values are in the range of an 8-bit picture. A file with larger values is refused, because libjpeg-turbo's results
- * then differ between processors. A file is also refused if it has codes that do not exist, blocks with more than 64
- * coefficients, too few or too many coded bytes, or unexpected markers. */
+ * values are in the range of an 8-bit picture. The decoder refuses a file with larger values, because libjpeg-turbo's
+ * results then differ between processors. It also refuses a file that has codes that do not exist, blocks with more
+ * than 64 coefficients, too few or too many coded bytes, or unexpected markers. */
 #include "decoder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The transforms take rows in pairs: 0 and 4, 2 and 6, 1 and 5, 3 and 7. */
+/* Arranges the coefficients for the transforms, which take rows in pairs: 0 and 4, 2 and 6, 1 and 5, 3 and 7. */
 static void arrange(decoder *decoder) {
     static const uint8_t rows_and_columns[64] = {
         000, 001, 010, 020, 011, 002, 003, 012, 021, 030, 040, 031, 022, 013, 004, 005, 014, 023, 032, 041, 050, 060,

@@ -9,8 +9,8 @@ enum { MOST_BLOCKS = 6, PADDING = 2048, WINDOW = 32768 };
 
 /* A window of the coded bytes, without the zeros that follow 0xff. */
 typedef struct {
-    /* The next byte of the file to copy, and the end of the file. In the last window, `next` is at a marker or at
-     * the end. */
+    /* The next byte of the file to copy into the window, and the end of the file. In the last window, `next` is at a
+     * marker or at the end. */
     const uint8_t *next, *end;
     bool is_last;
     /* The end of the window's bytes, and the last position where a group may begin. */
@@ -51,7 +51,7 @@ typedef struct {
 } decoder;
 
 /* Largest magnitude of a value between the transform's two passes. Beyond it, libjpeg-turbo's results differ between
- * processors. Values of an undamaged picture stay far below. */
+ * processors. Values of an undamaged picture stay far below this limit. */
 enum { MOST_PEAK = 16383 };
 
 bool jpeg_planes_scan(decoder *decoder);

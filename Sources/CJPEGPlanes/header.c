@@ -1,5 +1,5 @@
-/* Reads the segments strictly, and leaves unusual files to libjpeg. Accesses the file's bytes only within a segment,
- * after comparing the segment's length with the file's. */
+/* Reads the segments strictly, and leaves unusual files to libjpeg. Before it accesses the bytes of a segment, it
+ * compares the segment's length with the rest of the file. */
 #include "header.h"
 
 #include <string.h>
@@ -98,7 +98,7 @@ static bool read_scan(jpeg_header *header, segment data) {
     return range[0] == 0 && range[1] == 63 && range[2] == 0;
 }
 
-/* Like libjpeg, ignores unknown markers, and uses the last of several markers of one kind. */
+/* Like libjpeg, ignores unknown markers, and uses the last of several markers of the same kind. */
 static bool read_application(colour_marks *marks, uint8_t kind, segment data) {
     if (kind == APP0 && data.count >= 14 && memcmp(data.bytes, "JFIF", 5) == 0) {
         marks->is_jfif = true;

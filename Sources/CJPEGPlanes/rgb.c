@@ -2,7 +2,7 @@
 
 static inline uint8_t limited(int32_t value) { return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value); }
 
-/* The compiler vectorises the loop twice: for processors with AVX2, and for all others. */
+/* The compiler vectorises the loop twice: for processors with AVX2, and for all other processors. */
 #if defined(__x86_64__) && defined(__GLIBC__)
 __attribute__((target_clones("avx2", "default")))
 #endif

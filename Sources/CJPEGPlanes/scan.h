@@ -26,7 +26,7 @@ INLINE void drop(bit_reader *reader, unsigned count) {
 
 INLINE uint32_t look(const bit_reader *reader) { return (uint32_t)(reader->bits >> (64 - LOOK)); }
 
-/* A symbol that does not fit into a look, with its number of bits. */
+/* A decoded symbol that does not fit into a look, and its number of bits. */
 typedef struct {
     /* The difference, or the index of the next coefficient. Includes the flag BAD if the symbol is invalid. */
     int32_t value;
@@ -35,12 +35,12 @@ typedef struct {
 
 enum { BAD = 1 << 20 };
 
-/* Returns the number that `size` bits stand for, after the first `start` bits of `bits`. */
+/* Skips the first `start` bits of `bits`, and returns the number that the next `size` bits stand for. */
 INLINE int32_t number_in(uint64_t bits, unsigned start, unsigned size) {
     return size == 0 ? 0 : number((uint32_t)(bits << start >> (64 - size)), size);
 }
 
-/* The code at the start of the bits: its value and length. */
+/* Finds the code at the start of `bits`, and returns its value and its length. */
 INLINE long_symbol find_code(uint64_t bits, const long_codes *codes) {
     for (unsigned length = 1; length <= 16; length++) {
         int32_t code = (int32_t)(bits >> (64 - length));
@@ -58,8 +58,8 @@ static __attribute__((noinline)) long_symbol find_difference(uint64_t bits, cons
     return (long_symbol){number_in(bits, code.bits, size), code.bits + size};
 }
 
-/* Decodes a symbol: a coefficient, a run of zeros, or the end of the block. Returns the index of the next coefficient,
- * with END_OF_BLOCK if the block is over, and with BAD if the symbol is invalid. */
+/* Decodes a symbol: a coefficient, a run of zeros, or the end of the block. Returns the index of the next coefficient.
+ * The index includes the flag END_OF_BLOCK if the block is over, and BAD if the symbol is invalid. */
 static __attribute__((noinline)) long_symbol find_coefficient(
     uint64_t bits, const ac_codes *codes, const uint8_t *places, int16_t *block, int index
 ) {
@@ -121,7 +121,7 @@ INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const
     return (unsigned)index;
 }
 
-/* Skips a block's coefficients after the first. Returns BAD if they are damaged, otherwise 0. */
+/* Skips a block's coefficients after the first. Returns BAD if the coefficients are damaged, otherwise 0. */
 INLINE unsigned skip_coefficients(bit_reader *from, const ac_codes *codes) {
     static const uint8_t nowhere[64 + 16];
     int16_t ignored;
@@ -178,14 +178,14 @@ static const uint8_t *fill(coded_bytes *coded, const uint8_t *at) {
     return coded->window;
 }
 
-/* Fills the window from the file's next byte on. */
+/* Refills the whole window, from the file's next byte on. */
 static const uint8_t *start(coded_bytes *coded) {
     coded->filled = coded->window;
     coded->is_last = false;
     return fill(coded, coded->window);
 }
 
-/* Whether the coded bytes end where the reader is, and this marker follows. */
+/* Whether the coded bytes end at the reader's position, and this marker follows. */
 static bool ends(const coded_bytes *coded, const uint8_t *at, unsigned count, uint8_t marker) {
     ptrdiff_t left = (coded->filled - at) * 8 + (ptrdiff_t)count;
     return coded->is_last && left >= 0 && left < 8 && coded->end - coded->next >= 2 && coded->next[1] == marker;
@@ -225,7 +225,8 @@ INLINE bool scan_at(decoder *decoder, int side) {
                 if (decoder->coded.is_last) return false;
                 reader.at = fill(&decoder->coded, reader.at);
             }
-            /* One bit for each block: set if the block has only a first coefficient, or if only that one is needed. */
+            /* One bit for each block: set if the block has only a first coefficient, or if the transform needs only
+             * that coefficient. */
             unsigned flat = 0;
             for (int i = 0; i < decoder->group_count; i++) {
                 const group_block *place = &decoder->group[i];
@@ -245,7 +246,8 @@ INLINE bool scan_at(decoder *decoder, int side) {
                     memset(block, 0, 64 * sizeof *block);
                     unsigned end = take_coefficients(&reader, place->ac, decoder->places, block);
                     bad |= end & BAD;
-                    /* Checks this only for the full size, because smaller transforms are as fast as the check. */
+                    /* Detects flat blocks only at the full size, because smaller transforms are as fast as the
+                     * detection. */
                     if (side == 8) flat |= (unsigned)(end == (END_OF_BLOCK | 1)) << i;
                 }
                 block[0] = (int16_t)first;

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* This warning does not matter, because only inlined functions have vectors as arguments. */
+/* Silence -Wpsabi: only inlined functions have vectors as arguments, so the ABI of vector arguments does not matter. */
 #pragma clang diagnostic ignored "-Wpsabi"
 #define INLINE static inline __attribute__((always_inline))
 
@@ -209,8 +209,8 @@ INLINE void transform(int side, bool is_flat, const int16_t *block, const int16_
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
-/* Transforms the blocks of the group at x, y, and writes the samples that lie within the planes. `is_inside` says that
- * all samples lie within them. */
+/* Transforms the blocks of the group at x, y, and writes the samples that lie within the planes. `is_inside` is true if
+ * all samples lie within the planes. */
 INLINE void transform_group(decoder *decoder, int side, int x, int y, bool is_inside, unsigned flat) {
     for (int i = 0; i < decoder->group_count; i++) {
         const group_block *place = &decoder->group[i];

@@ -115,9 +115,10 @@ static void on_crash(int number) {
 int clinux_tell_crashes(int socket) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     note_socket = socket;
-    /* Unwinds once now, so that the unwinder's code and data are loaded: at a crash there may be no memory left for that. */
+    /* Unwinds once now, to load the unwinder's code and data. At a crash, there may be no memory left to load them. */
     noted_frame();
-    /* The calling thread gets another stack for signal handlers, because at a crash its own may have overflowed. */
+    /* Gives the calling thread another stack for signal handlers, because at a crash its own stack may have
+     * overflowed. */
     stack_t stack = {.ss_sp = malloc(ALTERNATE_STACK), .ss_size = ALTERNATE_STACK};
     if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) < 0)
         return -1;

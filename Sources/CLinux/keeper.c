@@ -10,8 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In a process with threads, a forked child may make only the calls that signal-safety(7) lists, until it calls execve. So the
- * child's code, and all code of the keeper, which never calls execve, neither allocates memory nor takes a lock. */
+/* If a process has threads, a forked child may make only the calls that signal-safety(7) lists, until it calls execve.
+ * So the code that runs in a child neither allocates memory nor takes a lock. The keeper never calls execve, so this
+ * rule applies to all of its code. */
 
 enum { FIRST_FREE = 64 };
 
@@ -49,7 +50,7 @@ static void become(char *const argv[], char *const envp[], const int *streams, i
     _exit(127);
 }
 
-/* Kills all descendants of this process. When a child is killed, its own children become children of this process, so the
+/* Kills all descendants of this process. When a child dies, its own children become children of this process, so the
  * loop reaches them as well. */
 static void end_all(void) {
     while (1) {

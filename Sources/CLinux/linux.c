@@ -313,8 +313,8 @@ static struct {
     char path[256];
 } trapped[MOST_TRAPPED];
 
-/* Does the work of rt_sigprocmask(2) on the signal mask of the interrupted code. Never blocks SIGSYS, which reports trapped
- * calls: otherwise the next trapped call would end the process. */
+/* Does the work of rt_sigprocmask(2) on the signal mask of the interrupted code. Never blocks SIGSYS, which reports
+ * trapped calls: otherwise the next trapped call would end the process. */
 static long change_mask(ucontext_t *code, int how, const unsigned long *set, unsigned long *old) {
     unsigned long *mask = (unsigned long *)&code->uc_sigmask, before = *mask;
     if (set != NULL) {

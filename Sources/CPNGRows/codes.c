@@ -34,8 +34,8 @@ static uint32_t with_length(uint32_t entry, unsigned length) {
     return entry & (IS_LITERAL | IS_SPECIAL) ? entry + length : entry + (length << 8) + length;
 }
 
-/* Makes a table of at most `entries` entries from the lengths of codes. The table is indexed by `look` bits. Returns
- * false if the lengths don't form a code, or form a code that zlib would reject. */
+/* Makes a table of at most `entries` entries from the lengths of codes. The next `look` bits of the stream index the
+ * table. Returns false if the lengths don't form a code, or form a code that zlib would reject. */
 static bool make_table(
     uint32_t *table, size_t entries, unsigned look, const uint8_t *lengths, unsigned count, symbol_entry *entry_of) {
     unsigned counts[MOST_BITS + 1] = {0}, starts[MOST_BITS + 2];
@@ -86,8 +86,9 @@ static bool make_table(
     return true;
 }
 
-/* Makes one entry of two literals wherever both codes fit into one look. Does so, and returns true, only if at least a
- * quarter of all looks would find such an entry; otherwise such entries cost more time than they save. */
+/* Makes an entry with two literals wherever the codes of both fit into LITERAL_BITS bits. Does so, and returns true,
+ * only if at least a quarter of all look-ups would find such an entry; otherwise, these entries cost more time than
+ * they save. */
 static bool pair_literals(uint32_t *table, const uint8_t *lengths) {
     unsigned counts[MOST_BITS + 1] = {0}, found = 0;
     for (int i = 0; i < END_OF_BLOCK; i++) counts[lengths[i]]++;
@@ -95,7 +96,7 @@ static bool pair_literals(uint32_t *table, const uint8_t *lengths) {
         for (int second = 1; first + second <= LITERAL_BITS; second++)
             found += counts[first] * counts[second] << (LITERAL_BITS - first - second);
     if (found < 1u << LITERAL_BITS >> 2) return false;
-    /* Begins at the last entry, because each entry uses an entry before it, which must still be a single literal. */
+    /* Begins at the last entry, because each entry uses an earlier entry, which must still hold a single literal. */
     for (unsigned i = (1u << LITERAL_BITS) - 1; i > 0; i--) {
         uint32_t one = table[i], other = table[i >> (one & 63)];
         if (!(one & IS_LITERAL) || !(other & IS_LITERAL) || (one & 63) + (other & 63) > LITERAL_BITS) continue;

@@ -3,23 +3,26 @@
 
 #include "inflate.h"
 
-/* An entry of a table gives the meaning of the next bits. Its lowest byte is the number of bits to consume.
+/* A table entry gives the meaning of the next bits of the stream. The lowest byte of an entry is the number of bits to
+ * consume.
  *
  * The entry for one or two literals has their bytes in bits 8 to 23, and their number in bits 24 and 25.
+ *
  * The entry for a length or a distance has the base value from bit 16 on. Bits 8 to 11 are the length of the code,
  * without the extra bits that follow the code.
+ *
  * A link to a second table has the table's place from bit 16 on. Bits 8 to 11 are the number of bits that index the
  * table. */
 enum { IS_SPECIAL = 1 << 15, IS_LINK = 1 << 14, IS_END = 1 << 13 };
 #define IS_LITERAL 0x80000000u
 #define ONE_BYTE (1u << 24)
 #define TWO_BYTES (2u << 24)
-/* The entry for codes that do not exist. */
+/* The entry for bits that are no code. */
 #define IS_WRONG ((uint32_t)IS_SPECIAL)
 
 enum { MOST_LITERALS = 286, MOST_DISTANCES = 30, END_OF_BLOCK = 256 };
 
-/* The code's bits in reverse order, as they come in the stream. */
+/* Returns the code's bits in reverse order, which is their order in the stream. */
 static inline unsigned reversed(unsigned code, unsigned length) {
     code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
     code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);

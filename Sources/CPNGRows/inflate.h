@@ -8,12 +8,12 @@
 enum {
     /* Maximum distance of a match. */
     INFLATE_HISTORY = 1 << 15,
-    /* Readable bytes after `end`: a block's header has at most 563 bytes, and a look reads a little ahead. */
+    /* Readable bytes after `end`: a block's header has at most 563 bytes, and a round of codes reads a little ahead. */
     INFLATE_MARGIN = 1024,
     /* Readable bytes before `next`: a stored block gives back at most this many bytes that were read ahead. */
     INFLATE_REREAD = 8,
-    /* Writable bytes after `limit`: three looks of two literals, a match of 258 bytes, and 24 more bytes that
-     * copying writes. */
+    /* Writable bytes after `limit`: three entries of two literals, a match of 258 bytes, and 24 bytes that copy_match()
+     * writes beyond the match. */
     INFLATE_SLACK = 320,
 
     LITERAL_BITS = 11,
@@ -24,12 +24,12 @@ enum {
 };
 
 typedef struct {
-    /* The next bits of the stream. The first `count` of them lie before `next`. */
+    /* The next bits of the stream. The first `count` bits come from bytes before `next`. */
     uint64_t bits;
     unsigned count;
     enum { BLOCK_BEGINS, BLOCK_OF_CODES, BLOCK_STORED, STREAM_OVER } state;
     bool is_last;
-    /* Whether a look may find two literals. */
+    /* Whether a table entry may hold two literals. */
     bool has_pairs;
     /* The position at which the latest block begins: a byte, and a bit within that byte. */
     const uint8_t *block;

@@ -3,7 +3,7 @@
  * last block of a stream, and appends an empty stored block, so that the next segment begins at a whole byte.
  *
  * The reader's inflater finds the position of that bit. It unpacks each segment, and the packer compares the bytes with
- * the rows, so every packing error is noticed.
+ * the rows, so the packer notices every packing error.
  *
  * Segments would make a drawing larger: its rows repeat, but can't refer to rows of an earlier segment. If the first
  * segment looks like a drawing, zlib packs all rows, as libpng would. */
@@ -19,7 +19,7 @@
 
 enum {
     SEGMENT = 1 << 20,
-    /* The size of the sample that decides how a segment is packed. */
+    /* The size of the sample from which the packer decides how to pack a segment. */
     SAMPLE = 1 << 15,
     MOST_A_ROW = 1 << 20,
 };
@@ -33,7 +33,7 @@ struct png_packer {
     /* Compressors for samples, for noisy filtered rows, for other filtered rows, and for unfiltered rows. */
     struct libdeflate_compressor *quick, *of_noise, *of_filtered, *of_plain;
     uint32_t adler;
-    /* The rows of the segment, unfiltered and filtered. The number of the filter precedes each row. Each buffer has
+    /* The rows of the segment, unfiltered and filtered. Each row begins with the number of its filter. Each buffer has
      * room for `room` bytes, of which `count` are used. */
     uint8_t *plain, *filtered;
     size_t count, room;
@@ -98,8 +98,8 @@ static size_t continue_segment(png_packer *packer, uint8_t *stream, size_t end) 
     return length + 4;
 }
 
-/* Packs the rows, filtered or unfiltered, whichever takes fewer bytes. A sample shows whether both must be
- * tried. */
+/* Packs the segment's rows, filtered or unfiltered, whichever takes fewer bytes. A sample shows whether the packer must
+ * try both. */
 static bool pack_segment(png_packer *packer) {
     size_t count = packer->count, room = packer->most_packed;
     size_t sample = count < SAMPLE ? count : SAMPLE, start = (count - sample) / 2;
@@ -127,8 +127,8 @@ static bool pack_segment(png_packer *packer) {
     size_t length = is_filtered ? filtered : plain, end;
     if (length == SIZE_MAX) return false;
     memset(stream + length, 0, INFLATE_MARGIN + 8);
-    /* The rows in the other form, filtered or unfiltered, are no longer needed, so their buffer receives the unpacked
-     * bytes. */
+    /* The packer no longer needs the rows in the other form (filtered or unfiltered), so their buffer receives the
+     * unpacked bytes. */
     if (!unpacks(&packer->inflater, stream, length, rows, count, other, &end)) return false;
     packer->adler = libdeflate_adler32(packer->adler, rows, count);
     if (packer->left > 0) return put(packer, stream, continue_segment(packer, stream, end));

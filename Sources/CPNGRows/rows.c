@@ -3,20 +3,21 @@
  * - Chunks. take() copies as many bytes as its caller has room for, and never more than were read from the file. The
  *   length of a chunk serves only as an upper limit for the number of bytes to take.
  * - Packed bytes. fill() puts at most PACKED bytes into `packed`, which has INFLATE_MARGIN + LOOK_AHEAD more. unpack()
- *   lets the inflater begin a look only where INFLATE_MARGIN bytes follow. The inflater reads fewer: the header of a
- *   block has 17 bits, 19 lengths of 3 bits, and 316 lengths of at most 14 bits, which is 563 bytes; the header of a
- *   stored block has 7 bytes; a round of unpack_codes() refills at most three times with 7 bytes, and loads 8.
- *   INFLATE_REREAD bytes before `next` are kept, because a stored block gives back at most 7 bytes that were read
- *   ahead.
+ *   lets the inflater begin a header or a round only where INFLATE_MARGIN bytes follow. The inflater reads fewer bytes
+ *   than that: the header of a block has 17 bits, 19 lengths of 3 bits, and 316 lengths of at most 14 bits, which is
+ *   563 bytes; the header of a stored block has 7 bytes; a round of unpack_codes() refills at most three times with 7
+ *   bytes, and loads 8. fill() keeps INFLATE_REREAD bytes before `next`, because a stored block gives back at most 7
+ *   bytes that the inflater has read ahead.
  * - Unpacked bytes. A round of unpack_codes() begins before `limit`. It writes at most three times two literals, 2
- *   bytes each time, a match of at most 258 bytes, and 24 bytes beyond it: less than INFLATE_SLACK. A distance is
- *   compared with the number of bytes since the start of the window. A stored block is copied only up to `limit`.
+ *   bytes each time, a match of at most 258 bytes, and 24 bytes beyond it: less than INFLATE_SLACK. It compares each
+ *   distance with the number of bytes since the start of the window. copy_stored() copies a stored block only up to
+ *   `limit`.
  * - Codes. make_table() refuses lengths that don't form a code, so that codes fill the first table exactly, and checks
- *   that each second table fits. Lookups are masked by the bits of their table. An entry that no code reaches is marked
- *   as wrong. read_lengths() compares repetitions with the number of lengths that are left.
+ *   that each second table fits. A mask of the table's bits limits each lookup. make_table() marks entries that no code
+ *   reaches as wrong. read_lengths() compares repetitions with the number of lengths that are left.
  * - Rows. png_rows_open() refuses rows of more than MOST_A_ROW bytes, so no product overflows. unpack() keeps the bytes
- *   from `unread` on, and the window has room for two rows after INFLATE_HISTORY. A row is unfiltered only when all its
- *   bytes are present. Both row buffers and the window have ROW_PADDING further bytes.
+ *   from `unread` on, and the window has room for two rows after INFLATE_HISTORY. next_row() unfilters a row only when
+ *   all bytes of the row are present. Both row buffers and the window have ROW_PADDING further bytes.
  *
  * Each call of unpack() consumes packed bytes, produces unpacked bytes, or refuses the file, so the file's length
  * bounds the work.
@@ -54,14 +55,14 @@ struct png_rows {
     int row;
     bool is_refused;
 
-    /* Bytes that were read from the file but not taken yet. `place` is the offset at which the next read begins. */
+    /* Bytes that were read from the file, but not taken yet. `place` is the file offset of the next read. */
     uint8_t raw[RAW];
     size_t place, raw_begin, raw_end;
     /* The current chunk: the number of its remaining bytes, and the checksum of the bytes so far. */
     uint32_t length, checksum;
     uint8_t name[4];
 
-    /* Bytes of the stream of pixels, from `next` to `packed_end`. */
+    /* Packed bytes of the stream of pixels: unread from `next` to `packed_end`. */
     uint8_t packed[PACKED + INFLATE_MARGIN + LOOK_AHEAD];
     const uint8_t *next;
     uint8_t *packed_end;
@@ -75,7 +76,7 @@ struct png_rows {
     uint8_t *rows[2];
 };
 
-/* Copies the file's next bytes; false if there are fewer. */
+/* Copies the file's next `count` bytes. Returns false if the file has fewer. */
 static bool take(png_rows *rows, void *to, size_t count) {
     for (uint8_t *at = to; count > 0;) {
         if (rows->raw_begin == rows->raw_end) {
@@ -111,7 +112,7 @@ static bool begin_chunk(png_rows *rows) {
 
 static bool is_chunk(const png_rows *rows, const char *name) { return memcmp(rows->name, name, 4) == 0; }
 
-/* Takes bytes of the chunk. `count` must be at most the number of bytes that are left in the chunk. */
+/* Takes bytes of the chunk. `count` must not exceed the number of bytes left in the chunk. */
 static bool take_of_chunk(png_rows *rows, void *to, size_t count) {
     if (!take(rows, to, count)) return false;
     rows->checksum = libdeflate_crc32(rows->checksum, to, count);
@@ -119,7 +120,7 @@ static bool take_of_chunk(png_rows *rows, void *to, size_t count) {
     return true;
 }
 
-/* Takes the checksum at the end of the chunk; false if it differs. */
+/* Takes the checksum at the end of the chunk. Returns false if the checksum differs. */
 static bool end_chunk(png_rows *rows) {
     uint8_t stored[CHECKSUM];
     return take(rows, stored, sizeof stored) && number(stored) == rows->checksum;
@@ -153,7 +154,7 @@ static bool read_header(png_rows *rows) {
         if (is_chunk(rows, "IDAT")) return true;
         bool is_critical = !(rows->name[0] & 0x20), is_palette = is_chunk(rows, "PLTE") && bands[kind] > 2;
         if (is_critical && !is_palette) return false;
-        /* Refuses a transparent colour, and an animation. */
+        /* Refuses pictures with a transparent colour, and animations. */
         if (is_chunk(rows, "tRNS") || is_chunk(rows, "acTL")) return false;
         if (!skip_chunk(rows)) return false;
     }
@@ -182,7 +183,7 @@ static bool fill(png_rows *rows) {
     return true;
 }
 
-/* Returns the number of packed bytes of which the inflater has used no bit. */
+/* Returns the number of packed bytes that the inflater has not begun to use. */
 static size_t left(const png_rows *rows) {
     const uint8_t *used = rows->next - (rows->inflater.count >> 3);
     return used < rows->packed_end ? (size_t)(rows->packed_end - used) : 0;

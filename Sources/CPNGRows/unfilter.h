@@ -5,8 +5,8 @@
 
 enum {
     FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH, FILTERS,
-    /* Code reads and writes a pixel as four bytes. So it may read a few bytes before and after a row, and write a few
-     * bytes after the row; this padding covers them. */
+    /* The code reads and writes a pixel as four bytes. So it may read a few bytes before and after a row, and write a
+     * few bytes after the row. This padding holds these bytes. */
     ROW_PADDING = 8,
 };
 

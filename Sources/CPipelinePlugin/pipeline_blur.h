@@ -128,7 +128,7 @@ static inline int pipeline_weigh(VipsRegion *region, void *sequence, void *image
         }
         memset(columns, 0, (size_t)count * sizeof(float));
         for (int i = 0; i < shrink; i++) {
-            /* Beyond the picture, its last row and column are repeated. */
+            /* Beyond the picture, repeats its last row and column. */
             int row = VIPS_MIN(y * shrink + i, in->Ysize - 1);
             pipeline_weigh_row(VIPS_REGION_ADDR(from, need.left, row), need.width, in, weighing->samples, line);
             for (int x = 0; x < count; x++)
@@ -153,7 +153,7 @@ typedef struct PipelineKernel {
     float weights[64];
 } PipelineKernel;
 
-/* Sixteen samples, which a processor adds and multiplies in a few steps. */
+/* Sixteen samples. A processor adds or multiplies them in a few steps. */
 typedef float PipelineLane __attribute__((vector_size(64), aligned(4), may_alias));
 
 /* Blurs `count` samples in one direction: the neighbours of a sample are `step` samples apart. */
@@ -175,7 +175,8 @@ static inline __attribute__((always_inline)) void pipeline_sum(
     }
 }
 
-/* Blurs the rows that a region needs, and then its columns. Beyond the picture, the pixels at its edge are repeated. */
+/* Blurs the rows that a region needs, and then the region's columns. Beyond the picture, repeats the pixels at its
+ * edge. */
 PIPELINE_VECTORS
 static inline int pipeline_convolve(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
     (void)stop;
@@ -306,8 +307,8 @@ static inline int pipeline_enlarge(VipsRegion *region, void *sequence, void *ima
 
 /* ---- For filters ---- */
 
-/* Returns the factor by which a picture may be shrunk before it is blurred with a Gaussian of `sigma` pixels. The blur
- * then looks the same, and costs less. */
+/* Returns the factor by which a filter may shrink a picture before it blurs the picture with a Gaussian of `sigma`
+ * pixels. The blur then looks the same, and costs less. */
 static inline int pipeline_shrink(double sigma) {
     return VIPS_MAX(1, (int)(sigma / 3));
 }
@@ -329,9 +330,10 @@ static inline int pipeline_weighed(VipsImage *in, int shrink, PipelineSamples sa
     return vips_tilecache(weighed, out, "tile_width", width, "tile_height", 4, "max_tiles", 64, "threaded", TRUE, NULL);
 }
 
-/* Blurs the result of `pipeline_weighed` with a Gaussian, and keeps its size. `sigma` counts pixels of the input. */
+/* Blurs the result of `pipeline_weighed` with a Gaussian, and keeps its size. `sigma` is in pixels of the unshrunk
+ * input. */
 static inline int pipeline_soften(VipsImage *weighed, int shrink, double sigma, VipsImage **out) {
-    /* The mean of a block is a blur as well, so the Gaussian must blur less. */
+    /* Taking the mean of a block blurs as well, so the Gaussian must blur less. */
     double rest = sqrt(fmax(0.01, sigma * sigma / shrink / shrink - (1 - 1.0 / shrink / shrink) / 12));
     return pipeline_made(
         weighed, weighed->Xsize, weighed->Ysize, weighed->Bands, pipeline_convolve, pipeline_gaussian(rest), out);
@@ -350,8 +352,8 @@ static inline int pipeline_enlarged(VipsImage *soft, int shrink, VipsImage *like
     return pipeline_made(once, like->Xsize, like->Ysize, soft->Bands, pipeline_enlarge, factor, out);
 }
 
-/* Blurs a picture with a Gaussian of `sigma` pixels. Beyond the picture, the pixels at its edge are repeated. The
- * result has floating-point samples from 0 to 1, weighted by alpha. Its last band is alpha if the picture has alpha. */
+/* Blurs a picture with a Gaussian of `sigma` pixels. Beyond the picture, repeats the pixels at its edge. The result has
+ * floating-point samples from 0 to 1, weighted by alpha. Its last band is alpha if the picture has alpha. */
 static inline int pipeline_blur(VipsImage *in, double sigma, PipelineSamples samples, VipsImage **out) {
     PIPELINE_OWNED VipsImage *weighed = NULL, *soft = NULL;
     int shrink = pipeline_shrink(sigma);

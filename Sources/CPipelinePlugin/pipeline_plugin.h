@@ -4,9 +4,9 @@
  *
  *     const PipelineFilter *pipeline_filter(void);
  *
- * The function returns a description of the filter, which must stay valid until the process ends. It contains a pointer to
- * the function that applies the filter to a picture. Help, completion and the checks of chains all use this description.
- * This is a complete filter:
+ * The function returns a description of the filter, which must stay valid until the process ends. The description
+ * contains a pointer to the function that applies the filter to a picture. Help, completion and the checks of chains
+ * all use the description. This is a complete filter:
  *
  *     #include <vips/vips.h>
  *     #include <pipeline_plugin.h>
@@ -29,45 +29,48 @@
  *     pipectl plugins try glow.so amount=2 in.jpg out.jpg     renders one picture, in a worker like the daemon's
  *     pipectl plugins check glow.so                           checks that the filter keeps this contract
  *
- * Put glow.so into a plugin folder (/usr/local/lib/pipelined/plugins, or plugins/ in the folder of `pipelined --root`), then
- * run `pipectl reload`.
+ * Put glow.so into a plugin folder (/usr/local/lib/pipelined/plugins, or plugins/ in the folder of `pipelined --root`),
+ * then run `pipectl reload`.
  *
- * THE HOST is `pipelined-render`, a process that renders one picture at a time. It loads filters when it starts, before it
- * reads any byte of a picture, and then confines itself. It never unloads a filter; only new processes load a newer version of
- * the file. If a filter can't be loaded, crashes or blocks during loading, or has an invalid description, the host leaves it
- * out, and logs a warning with the file and the reason.
+ * THE HOST is `pipelined-render`, a process that renders one picture at a time. It loads filters when it starts, before
+ * it reads any byte of a picture, and then confines itself. It never unloads a filter; only new processes load a newer
+ * version of the file. If a filter can't be loaded, crashes or blocks during loading, or has an invalid description,
+ * the host leaves it out, and logs a warning with the file and the reason.
  *
- * A PICTURE is a lazy `VipsImage` (libvips): `apply` adds operations to it and returns. libvips computes the pixels later,
- * while the host saves the result, in several threads. After `apply` has returned, the filter must not change its operations.
+ * A PICTURE is a lazy `VipsImage` (libvips): `apply` adds operations to it and returns. libvips computes the pixels
+ * later, while the host saves the result, in several threads. After `apply` has returned, the filter must not change
+ * its operations.
  *
  *   - The input is sRGB or grey, gamma-encoded, with 8 or 16 bits per sample (VIPS_FORMAT_UCHAR or VIPS_FORMAT_USHORT).
- *     It has 1 or 3 colour bands, and may have an alpha band after them, not premultiplied (see
- *     vips_image_hasalpha). It may be as small as 1 × 1.
- *   - The filter may read the input only once, from top to bottom, because the decoder produces it in that order. Reading the
- *     neighbourhood of each pixel is fine. A filter that needs more must have the trait PIPELINE_WHOLE_PICTURE.
+ *     It has 1 or 3 colour bands, and may have an alpha band after them, not premultiplied (see vips_image_hasalpha).
+ *     It may be as small as 1 × 1.
+ *   - The filter may read the input only once, from top to bottom, because the decoder produces it in that order.
+ *     Reading the neighbourhood of each pixel is fine. A filter that needs more must have the trait
+ *     PIPELINE_WHOLE_PICTURE.
  *   - The result, too, has 1 or 3 colour bands and perhaps alpha, but it may have more or fewer bands than the input.
  *     Its samples may have any format: the host rounds them, and converts them to the input's format. The result's
  *     interpretation must be right. If the input has alpha, the result must have alpha.
- *   - Metadata (EXIF, ICC profile and the like) stays with the picture if libvips' operations make the result from the input.
+ *   - Metadata (EXIF, ICC profile and the like) stays with the picture if libvips' operations make the result from the
+ *     input.
  *   - The same picture and values must always give the same result: the host may render a picture again after a crash.
  *
- * WHAT IT MAY DO. A filter may open only files below its resource folder. It may not use the network, or start a process. The
- * host is confined: if a filter tries any of this, the picture fails. A filter may start threads, but not during loading. If
- * a filter crashes or hangs, the picture fails with a message that names the filter. After several crashes, the recipes that
- * use the filter wait until its file is replaced.
+ * WHAT IT MAY DO. A filter may open only files below its resource folder. It may not use the network, or start a
+ * process. The host is confined: if a filter tries any of this, the picture fails. A filter may start threads, but not
+ * during loading. If a filter crashes or hangs, the picture fails with a message that names the filter. After several
+ * crashes, the recipes that use the filter wait until its file is replaced.
  *
- * WORDS. The names of filters and parameters consist of 1 to 40 lower-case letters, digits and `-`. Summary, help and every
- * other text must be one line of UTF-8 with at most 400 bytes. A filter has at most 64 parameters, and each of them at most 64
- * choices.
+ * WORDS. The names of filters and parameters consist of 1 to 40 lower-case letters, digits and `-`. Summary, help and
+ * every other text must be one line of UTF-8 with at most 400 bytes. A filter has at most 64 parameters, and each of
+ * them at most 64 choices.
  *
- * VERSIONS. PIPELINE_PLUGIN_ABI is the version of this contract. It grows only with an incompatible change, and the host loads
- * only filters with its own version. Within a version, new fields are added only at the ends of structs. In a new field, 0
- * means that the filter does not use it, and no field ever changes its meaning. Filter and host both state the sizes of the
- * structs that they were compiled with. So older filters run in newer hosts, and newer filters run in older hosts, which
- * ignore unknown fields.
+ * VERSIONS. PIPELINE_PLUGIN_ABI is the version of this contract. It grows only with an incompatible change, and the
+ * host loads only filters with its own version. Within a version, new fields are added only at the ends of structs. In
+ * a new field, 0 means that the filter does not use the field. No field ever changes its meaning. Filter and host both
+ * state the sizes of the structs that they were compiled with. So older filters run in newer hosts, and newer filters
+ * run in older hosts, which ignore unknown fields.
  *
- * This header needs only libc. It compiles as C11 and C++17. C++ before C++20 has no `.name =` in initialisers; there, write
- * all fields in their order.
+ * This header needs only libc. It compiles as C11 and C++17. C++ before C++20 has no `.name =` in initialisers; there,
+ * write all fields in their order.
  */
 #ifndef PIPELINE_PLUGIN_H
 #define PIPELINE_PLUGIN_H
@@ -88,7 +91,8 @@ extern "C" {
 #define PIPELINE_NULLABLE
 #endif
 
-/* Put this before the definition of `pipeline_filter`, so that it stays visible even if the plugin hides all other symbols. */
+/* Put PIPELINE_EXPORT before the definition of `pipeline_filter`, so that the function stays visible even if the plugin
+ * hides all other symbols. */
 #define PIPELINE_EXPORT __attribute__((visibility("default")))
 
 /* The version of this contract. */
@@ -133,20 +137,21 @@ typedef struct PipelineValue {
 
 /* Traits of a filter: promises that let the host render the same result faster, and requests to the host. */
 typedef enum PipelineTrait {
-    /* The result depends on luma alone: the sum of the gamma-encoded values with Rec. 601 weights. The input then has luma as
-     * its only colour band. The host reads luma from a JPEG without decoding any colour, and from a WebP without converting
-     * any colour. */
+    /* The result depends on luma alone: the sum of the gamma-encoded values with Rec. 601 weights. The input then has
+     * luma as its only colour band. The host reads luma from a JPEG without decoding any colour, and from a WebP
+     * without converting any colour. */
     PIPELINE_LUMA_ONLY = 1 << 0,
-    /* Each pixel of the result depends only on the value of the same pixel of the input, and not on its position. If a resize
-     * follows in the chain, the host may run it first, so that the filter has fewer pixels to process. */
+    /* Each pixel of the result depends only on the value of the same pixel of the input, and not on its position. If a
+     * resize follows in the chain, the host may run it first, so that the filter has fewer pixels to process. */
     PIPELINE_POINTWISE = 1 << 1,
-    /* The result's width or height differ from the input's. This excludes PIPELINE_POINTWISE. */
+    /* The result's width or height differs from the input's. This trait excludes PIPELINE_POINTWISE. */
     PIPELINE_CHANGES_SIZE = 1 << 2,
-    /* A table could replace the filter: each colour band of the result depends only on the same band of the input (or on luma,
-     * together with PIPELINE_LUMA_ONLY), and alpha does not change. The host runs the filter over a picture of 256 × 1 or
-     * 65536 × 1 pixels that contains every value once, without alpha. To the filter, this is a picture like any other. The
-     * result is the table, which the host applies to the colours of the real picture. Several such filters in a row become one
-     * table, and a worker may reuse a table for later pictures of the same chain. This trait requires PIPELINE_POINTWISE. */
+    /* A table could replace the filter: each colour band of the result depends only on the same band of the input (or
+     * on luma, together with PIPELINE_LUMA_ONLY), and alpha does not change. The host runs the filter over a picture of
+     * 256 × 1 or 65536 × 1 pixels that contains every value once, without alpha. To the filter, the picture of all
+     * values is a picture like any other. The result is the table, which the host applies to the colours of the real
+     * picture. Several such filters in a row become one table, and a worker may reuse a table for later pictures of the
+     * same chain. This trait requires PIPELINE_POINTWISE. */
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
     PIPELINE_DRAWS_TEXT = 1 << 4,
@@ -160,10 +165,10 @@ typedef enum PipelineTrait {
     PIPELINE_MOVES_PIXELS = 1 << 6,
     /* The gain map of an HDR picture still fits the result: an HDR screen may brighten each pixel of the result by the
      * same factor as the pixel of the input. With PIPELINE_LUMA_ONLY the host reduces the gain map to luma. Without
-     * this trait, the result has no gain map, unless the filter only moves pixels. This excludes
+     * this trait, the result has no gain map, unless the filter only moves pixels. This trait excludes
      * PIPELINE_CHANGES_SIZE. */
     PIPELINE_KEEPS_GAIN_MAP = 1 << 7,
-    /* The filter asks the host for texts of the picture, by `host->text`. This excludes PIPELINE_POINTWISE. */
+    /* The filter asks the host for texts of the picture, by `host->text`. This trait excludes PIPELINE_POINTWISE. */
     PIPELINE_READS_TEXTS = 1 << 8
 } PipelineTrait;
 
@@ -195,29 +200,31 @@ typedef enum PipelineLogLevel {
 /* The host's services for a filter. They are valid only while `apply` runs. */
 typedef struct PipelineHost {
     size_t size; /* sizeof(PipelineHost) in the host */
-    /* Reports why the filter failed; `apply` must then return nonzero. The message is one line for the person who dropped the
-     * picture. The host copies it. */
+    /* Reports why the filter failed; `apply` must then return nonzero. The message is one line for the person who
+     * dropped the picture. The host copies the message. */
     void (*fail)(const struct PipelineHost *host, const char *message);
-    /* Writes a line to the daemon's log, with the names of the filter and the picture. The host copies the message. For each
-     * picture it writes at most as many lines as FilterLines= in [Daemon] allows, then the number of omitted lines. */
+    /* Writes a line to the daemon's log, with the names of the filter and the picture. The host copies the message. For
+     * each picture, the host writes at most as many lines as FilterLines= in [Daemon] allows, then the number of
+     * omitted lines. */
     void (*log)(const struct PipelineHost *host, PipelineLogLevel level, const char *message);
-    /* Returns nonzero once the job is cancelled. A slow `apply` should check this now and then, and then return nonzero. After
-     * `apply` has returned, the host itself stops libvips if the job is cancelled. */
+    /* Returns nonzero once the job is cancelled. A slow `apply` should check this now and then, and then return
+     * nonzero. After `apply` has returned, the host itself stops libvips if the job is cancelled. */
     int (*cancelled)(const struct PipelineHost *host);
     /* The path of the filter's own folder, which the filter may read. The folder has the filter's name (`watermark/`
-     * for watermark), and lies in the first plugin folder that contains such a folder. The host looks for it when it
-     * loads the filter. NULL if no such folder was found. */
+     * for watermark), and lies in the first plugin folder that contains such a folder. The host looks for the folder
+     * when it loads the filter. NULL if the host found no such folder. */
     const char *PIPELINE_NULLABLE resources;
-    /* For messages: the path where that folder belongs, even if it does not exist. If the folder is created later, the
-     * host finds it after `pipectl reload`. */
+    /* For messages: the path of the filter's own folder, even if the folder does not exist. If somebody creates the
+     * folder later, the host finds it after `pipectl reload`. */
     const char *own_folder;
-    /* With the trait PIPELINE_READS_TEXTS: returns a text of the picture, of at most 2000 bytes of UTF-8, or NULL if the picture
-     * has none. The text is valid until `apply` returns. An older host, with a smaller `size`, does not have this function. */
+    /* With the trait PIPELINE_READS_TEXTS: returns a text of the picture, of at most 2000 bytes of UTF-8, or NULL if
+     * the picture has none. The text is valid until `apply` returns. An older host, with a smaller `size`, does not
+     * have this function. */
     const char *PIPELINE_NULLABLE (*PIPELINE_NULLABLE text)(const struct PipelineHost *host, PipelineText which);
     /* Returns the bytes of a PIPELINE_FILE, and stores their number in `size`; returns NULL if the chain names no file.
      * `value` is one of the values that `apply` has received. The daemon reads the file when it starts and at each
-     * `pipectl reload`, so all pictures of a chain get the same bytes. They are valid until `apply` returns. An older
-     * host, with a smaller `size`, does not have this function. */
+     * `pipectl reload`, so all pictures of a chain get the same bytes. The bytes are valid until `apply` returns. An
+     * older host, with a smaller `size`, does not have this function. */
     const void *PIPELINE_NULLABLE (*PIPELINE_NULLABLE file)(
         const struct PipelineHost *host, const PipelineValue *value, size_t *size);
 } PipelineHost;
@@ -242,8 +249,8 @@ typedef struct PipelineFilter {
         struct _VipsImage *PIPELINE_NULLABLE *PIPELINE_NULLABLE output);
     /* The fields from here on are optional. */
     const char *PIPELINE_NULLABLE author;
-    /* Names of parameters, ended by NULL. The host refuses a chain that gives none of these parameters. A parameter counts as
-     * given if its value differs from the default. */
+    /* Names of parameters, ended by NULL. The host refuses a chain that gives none of these parameters. A parameter
+     * counts as given if its value differs from the default. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_least_one_of;
     /* Names of parameters, ended by NULL. The host refuses a chain that gives more than one of these parameters. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_most_one_of;
@@ -252,7 +259,7 @@ typedef struct PipelineFilter {
      * `apply`. */
     int (*PIPELINE_NULLABLE arrange)(
         const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *arrangement);
-    /* Names of parameters, ended by NULL. In a chain that gives one of them, the traits PIPELINE_LUMA_ONLY,
+    /* Names of parameters, ended by NULL. In a chain that gives one of these parameters, the traits PIPELINE_LUMA_ONLY,
      * PIPELINE_CURVE and PIPELINE_KEEPS_GAIN_MAP don't hold: the filter then gets all colours. A parameter counts as
      * given if its value differs from the default. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE needs_colours;

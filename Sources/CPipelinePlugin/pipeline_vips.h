@@ -9,8 +9,8 @@
  *     }
  *
  * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does.
- * `pipeline_colours` extracts the colours (1 or 3 bands) from the input of `apply`; `pipeline_join` adds the input's alpha to
- * the colours of the result.
+ * `pipeline_colours` extracts the colours (1 or 3 bands) from the input of `apply`; `pipeline_join` adds the input's
+ * alpha to the colours of the result.
  */
 #ifndef PIPELINE_VIPS_H
 #define PIPELINE_VIPS_H
@@ -24,8 +24,8 @@
 
 #include "pipeline_plugin.h"
 
-/* Marks a function that works on pixels. The compiler makes two versions of it, one for processors with AVX2 and one
- * for all others. Both have the same results. */
+/* Marks a function that works on pixels. The compiler makes two versions of the function: one for processors with AVX2,
+ * and one for all other processors. Both have the same results. */
 #if defined(__x86_64__) && defined(__GLIBC__)
 #define PIPELINE_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
@@ -76,7 +76,7 @@ static inline int pipeline_luma(VipsImage *in, VipsImage **out) {
     return pipeline_weighted(in, weights, out);
 }
 
-/* Converts a length to pixels. Its unit is "px", or "%" for hundredths of the picture's short side. */
+/* Converts a length to pixels. The length's unit is "px", or "%" for hundredths of the picture's short side. */
 static inline double pipeline_length_of(double length, const char *unit, int width, int height) {
     return strcmp(unit, "%") == 0 ? length / 100 * VIPS_MIN(width, height) : length;
 }
@@ -156,9 +156,9 @@ static inline const void *pipeline_file(const PipelineHost *host, const Pipeline
 }
 
 /* Draws a text as a mask from 0 to 255. `points` is the font size; one point is one pixel here. Lines wrap at `width`
- * pixels, or end only at the text's own line breaks if `width` is 0. The resolution must never change: when it does,
- * Debian 12's Pango discards its fonts, and may crash if its thread is still looking for a font (libvips issue
- * 3660). */
+ * pixels, or end only at the text's own line breaks if `width` is 0. The resolution must never change: when the
+ * resolution changes, Debian 12's Pango discards its fonts, and may crash if its thread is still looking for a font
+ * (libvips issue 3660). */
 static inline int pipeline_letters(const char *text, const char *font, double points, int width, VipsImage **out) {
     char size[G_ASCII_DTOSTR_BUF_SIZE];
     g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));
@@ -171,7 +171,8 @@ static inline int pipeline_letters(const char *text, const char *font, double po
     return failed;
 }
 
-/* Refuses if there are no fonts. Without a font Pango draws boxes, which do not grow with the font size. */
+/* Makes the filter fail if there are no fonts. Without fonts, Pango draws boxes, which do not grow with the font
+ * size. */
 static inline int pipeline_need_fonts(const PipelineHost *host, const char *font) {
     PIPELINE_OWNED VipsImage *small = NULL, *large = NULL;
     if (pipeline_letters("M", font, 40, 0, &small) || pipeline_letters("M", font, 80, 0, &large))
@@ -231,8 +232,8 @@ static inline int pipeline_arranged(
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
 /* Maps colours through a table of `bands` bands, which `tone` computes. If `colours` has one band, each band of the
- * table maps this band to a band of the result. If `colours` has three bands, each of them is mapped by its own band of
- * the table. */
+ * table maps that band to a band of the result. If `colours` has three bands, each band of the table maps one of these
+ * bands. */
 static inline int pipeline_tone(
     VipsImage *colours, int bands, PipelineTone tone, const void *context, VipsImage **out) {
     int most = pipeline_most(colours);
@@ -262,16 +263,16 @@ static inline double pipeline_s_curve(double x, double contrast) {
 
 /* ---- Pixel by pixel ---- */
 
-/* Up to PIPELINE_RUN neighbouring pixels of one row, the first of them at (`x`, `y`). `samples` has a row of `count` samples for
- * each of the `bands` colours, which are grey, or red, green and blue. If `has_alpha`, one more row has the alpha. Samples are
- * from 0 to 1. */
+/* Up to PIPELINE_RUN neighbouring pixels of one row, the first of them at (`x`, `y`). `samples` has a row of `count`
+ * samples for each of the `bands` colours, which are grey, or red, green and blue. If `has_alpha`, one more row has the
+ * alpha. Samples are from 0 to 1. */
 enum { PIPELINE_RUN = 256 };
 
 typedef struct PipelineRun {
     int x, y, count, bands;
     gboolean has_alpha;
     float samples[4][PIPELINE_RUN];
-    /* The same pixels of the picture `beside`, if there is one: a row for each of its bands. */
+    /* The same pixels of the picture `beside`, if there is such a picture: a row for each of its bands. */
     float beside[4][PIPELINE_RUN];
 } PipelineRun;
 
@@ -413,7 +414,7 @@ static inline int pipeline_compute(
     return 0;
 }
 
-/* Makes the result of `apply`: the input, changed by `pixels` in one pass. `context` has `size` bytes, and is copied.
+/* Makes the result of `apply`: the input, changed by `pixels` in one pass. Copies the `size` bytes of `context`.
  * `beside` is NULL, or another picture of the same size in floating point, which `pixels` may read. */
 static inline int pipeline_pixels(
     VipsImage *input, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size, VipsImage **out) {
@@ -435,7 +436,7 @@ static inline void pipeline_saturate(PipelineRun *run, float saturation) {
     }
 }
 
-/* A function, as a table of its values at PIPELINE_STEPS + 1 places from 0 to the `end` that `pipeline_draw` gets.
+/* A function as a table: its values at PIPELINE_STEPS + 1 places, from 0 to the argument `end` of `pipeline_draw`.
  * `pipeline_map` interpolates linearly between two places. */
 enum { PIPELINE_STEPS = 1024 };
 
@@ -443,7 +444,7 @@ typedef struct PipelineCurve {
     float scale, values[PIPELINE_STEPS + 2];
 } PipelineCurve;
 
-/* Fills a curve with the values of `tone` for `band`. They may lie below 0 or above 1. */
+/* Fills a curve with the values of `tone` for `band`. The values may lie below 0 or above 1. */
 static inline void pipeline_draw(PipelineCurve *curve, double end, PipelineTone tone, const void *context, int band) {
     curve->scale = (float)(PIPELINE_STEPS / end);
     for (int step = 0; step <= PIPELINE_STEPS + 1; step++)
@@ -492,8 +493,8 @@ static inline __attribute__((always_inline)) void pipeline_map_hues(PipelineRun 
 
 /* ---- Neighbourhoods ---- */
 
-/* Weights colours by alpha, so that a blur does not spread the colours of transparent pixels. A picture without alpha stays as
- * it is. */
+/* Weights colours by alpha, so that a blur does not spread the colours of transparent pixels. A picture without alpha
+ * stays unchanged. */
 static inline int pipeline_premultiply(VipsImage *in, VipsImage **out) {
     return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL) : vips_copy(in, out, NULL);
 }

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Limits how often client errors are logged, because a faulty client repeats its errors fast. Logs one line of each
-/// kind per `pause`; the next logged line reports how many were suppressed.
+/// Limits the rate at which client errors are logged, because a faulty client repeats its errors fast. Allows one line
+/// of each kind per `pause`; the next allowed line reports the number of suppressed lines.
 struct Complaints {
     enum Kind {
         case nonsense, excess, stall, full

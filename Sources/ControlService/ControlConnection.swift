@@ -7,11 +7,11 @@ import ServiceProgram
 import Synchronization
 import SystemCalls
 
-/// A client's connection. Calls are answered one after another, in the order of their arrival.
+/// A client's connection. It answers calls one at a time, in the order of their arrival.
 ///
-/// The memory of a connection is bounded: it stops reading while more than `maxCall` bytes are buffered, and starts no
-/// call while `maxUnread` bytes of output are unsent. A client that sends calls without reading the answers delays only
-/// itself.
+/// A connection's memory is bounded: the connection stops reading while more than `maxCall` bytes are buffered, and
+/// starts no call while `maxUnread` bytes of output are unsent. A client that sends calls without reading the answers
+/// delays only itself.
 actor ControlConnection: QueueActor {
     /// The next step of a stream.
     enum Step: Sendable {
@@ -21,7 +21,7 @@ actor ControlConnection: QueueActor {
         case nothing
     }
 
-    /// Maximum number of received descriptors that no call has claimed. Every call needs fewer. Above this limit, the
+    /// Maximum number of received descriptors that no call has claimed; every call needs fewer. Above this limit, the
     /// connection stops reading from the client.
     private static let mostDescriptors = 4
 
@@ -29,7 +29,7 @@ actor ControlConnection: QueueActor {
     nonisolated let executor: QueueExecutor
     nonisolated let role: ControlRole
     private nonisolated let client: (user: uid_t, process: pid_t)?
-    /// The ID of the client's user; root's if the kernel did not say.
+    /// The client's user ID; root's ID if the kernel does not report the user.
     nonisolated var owner: Int { Int(client?.user ?? 0) }
     /// The client's user and process, for the log. The user's name is looked up when the first log line needs it.
     nonisolated var peer: String {
@@ -50,7 +50,7 @@ actor ControlConnection: QueueActor {
     private let reading: ReadySource
     /// Whether reading is suspended because a limit is reached.
     private var isFull = false
-    /// Reports when the socket can be written again. Nil unless its send buffer is full.
+    /// Reports when the socket can be written again. Exists only while the socket's send buffer is full.
     private var writing: ReadySource?
     private var received = FrameBuffer()
     private var passing = PassingDescriptors()
@@ -150,7 +150,7 @@ actor ControlConnection: QueueActor {
     private func balance() {
         guard socket != nil, !hasEnded else { return }
         let (isLong, isHeavy) = (received.count > limits.maxCall, passing.count > Self.mostDescriptors)
-        // An error sent before the current call's answer would be taken for that answer.
+        // The client would take an error that arrives before the current call's answer for that answer.
         if !isBusy, isLong || isHeavy, !received.hasFrame() {
             if isLong { return closeAsTooLong() }
             return end(
@@ -183,7 +183,7 @@ actor ControlConnection: QueueActor {
         received = FrameBuffer()
         passing = PassingDescriptors()
         watchForHangUp()
-        // The connection closes once this has been sent.
+        // Once the error has been sent, the connection closes.
         enqueue(ControlRequest.frame(error))
     }
 
@@ -192,7 +192,7 @@ actor ControlConnection: QueueActor {
         isFull = false
     }
 
-    /// While reading is suspended, and after EOF, no event reports a disconnect, so this polls.
+    /// No event reports a disconnect while reading is suspended or after EOF, so the connection polls the socket.
     private func watchForHangUp() {
         guard !watchesForHangUp else { return }
         watchesForHangUp = true
@@ -279,7 +279,7 @@ actor ControlConnection: QueueActor {
         hasAnswered = true
         endStream()
         if socket == nil { return over(self) }
-        // Called asynchronously, because the recursion could go deep if many calls have arrived at once.
+        // Call `next` asynchronously, because the recursion could go deep if many calls have arrived at once.
         async { $0.next() }
     }
 
@@ -311,7 +311,7 @@ actor ControlConnection: QueueActor {
             writing.cancel()
             self.writing = nil
         }
-        // The output buffer may have room again for the stream and for waiting calls.
+        // The output buffer may have room again for the stream, and for the answers of waiting calls.
         if producer != nil { pump() }
         next()
     }

@@ -95,7 +95,7 @@ final class ControlRequest: Sendable {
         }
     }
 
-    /// Name of the parameter that caused a decoding error.
+    /// The name of the parameter that caused a decoding error.
     private static func name(of error: any Error) -> String {
         var path: [any CodingKey] = []
         switch error {

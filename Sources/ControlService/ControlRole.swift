@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The calls that the clients of a socket may make.
+/// The role of a socket, which decides the calls that its clients may make.
 package enum ControlRole: Sendable {
     /// All calls.
     case steer
@@ -18,7 +18,7 @@ package enum ControlRole: Sendable {
 
     func allows(_ method: String) -> Bool { self == .steer || Self.looking.contains(method) }
 
-    /// The answer to a client of the look socket that may not make the call.
+    /// The error for a client of the look socket that makes a forbidden call.
     static func refusal(_ method: String, group: String?, steering: String) -> ControlError {
         let name = method.split(separator: ".").last ?? ""
         return .refused(

@@ -36,7 +36,7 @@ package actor ControlServer: QueueActor {
     private var room = Int.max
     private var isResting = false
     private let lookPath: String
-    /// The listening socket if systemd passed one. systemd keeps it open while the daemon isn't running.
+    /// The listening socket that systemd passed, if any. systemd keeps the socket open while the daemon isn't running.
     private let passed: Descriptor?
 
     package init(lookPath: String, passed: Descriptor?, service: ControlService) {
@@ -80,7 +80,7 @@ package actor ControlServer: QueueActor {
     /// Opens or closes the look socket if a reload has changed the settings.
     package nonisolated func adoptSettings() { async { $0.openLook() } }
 
-    /// Opens the socket for `LookGroup=`, if this machine has such a group.
+    /// Opens the look socket for the group that `LookGroup=` names, if this machine has that group.
     private func openLook() {
         let wanted = service.limits.lookGroup
         guard wanted != lookGroup || doors[.look] == nil else { return }
@@ -142,8 +142,8 @@ package actor ControlServer: QueueActor {
         }
     }
 
-    /// Suspends accepting for a second after an error, most likely because too many descriptors are open. Without the
-    /// pause, the pending connections would cause the same error in a busy loop.
+    /// Stops accepting for a second after an error. The most likely error is that too many descriptors are open.
+    /// Without the pause, the pending connections would cause the same error in a busy loop.
     private func rest(_ role: ControlRole, _ error: any Error) {
         if !isResting { Log.failure("the control socket accepts no connection: \(error); trying again every second") }
         isResting = true
@@ -182,8 +182,8 @@ package actor ControlServer: QueueActor {
         return true
     }
 
-    /// Sends the reason of the refusal. The client receives it only if it reads before it writes, or reads despite a
-    /// write error.
+    /// Sends the client the reason of the refusal. The client receives the reason only if it reads before it writes, or
+    /// reads despite a write error.
     private func refuse(_ socket: Descriptor) {
         let most = min(room, service.limits.maxClients)
         let error = ControlError.refused(

@@ -152,7 +152,7 @@ extension ControlService {
     }
 }
 
-/// A call that adds files or URLs, with the parameters that all such calls share.
+/// A call that adds files or URLs. All such calls share these parameters.
 protocol AddingCall {
     var recipe: String? { get }
     var chain: String? { get }

@@ -15,7 +15,7 @@ extension ControlService {
             }
             write(for: request)
             let batch = daemon.openBatch(named: call.name) { request.reply(Call.NewBatch.Reply(batch: $0)) }
-            // A disconnected client adds no more jobs, so its batch is closed.
+            // A disconnected client adds no more jobs, so close its batch.
             request.connection.whenClosed { [daemon] in daemon.closeBatch(batch, done: nil) }
         }
         onOwners(Call.CloseBatch.self) { [self] call, request in
@@ -80,7 +80,7 @@ extension ControlService {
         }
     }
 
-    /// Maximum number of names that are compared with a misspelled one.
+    /// Maximum number of batch names to compare with a misspelled name.
     private static let mostNames = 1000
 
     private func noSuchBatch(_ word: String) throws(ControlError) -> ControlError {

@@ -82,14 +82,14 @@ extension ControlService {
         .badValue("there is no batch \(batch); `pipectl batches` lists them")
     }
 
-    /// Throws if the recipe is unknown. A removed recipe is accepted while the ledger still has jobs of it.
+    /// Throws if the recipe is unknown. A removed recipe counts as known while the ledger still has its jobs.
     func check(recipe: String?) throws(ControlError) {
         guard let recipe, !isConfigured(recipe) else { return }
         if try answer({ try daemon.knows(recipe: recipe) }) { return }
         throw missing(recipe: recipe)
     }
 
-    /// Whether the configuration has this recipe, even if it is held.
+    /// Whether the configuration has this recipe, or holds it because of a mistake.
     func isConfigured(_ recipe: String) -> Bool {
         let current = daemon.configurationInForce
         return current.recipe(recipe) != nil || current.held(recipe) != nil

@@ -22,8 +22,8 @@ extension ControlService {
         }
     }
 
-    /// Calls `body`. If `isAsking`, the call changes nothing, so `body` runs at once. Otherwise `body` runs only if the
-    /// ledger is writable.
+    /// Runs `body`: at once if `isAsking` is true, because the call then changes nothing; otherwise only if the ledger
+    /// is writable.
     private func unlessAsking(
         _ isAsking: Bool?, _ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void
     ) {

@@ -48,8 +48,8 @@ extension ControlService {
         }
     }
 
-    /// Returns the fleet, and the nodes that a call names, without duplicates. Throws if this node is in no fleet, or if
-    /// a node is unknown.
+    /// Returns the fleet, and the distinct nodes that a call names. Throws if this node is in no fleet, or if a node is
+    /// unknown.
     private func fleet(_ names: [String]) throws(ControlError) -> (fleet: FleetReport, named: [String]) {
         guard let fleet = daemon.fleetReport else {
             throw .refused("this machine is in no fleet; docs/fleet.md explains how to set one up")

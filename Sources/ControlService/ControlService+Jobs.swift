@@ -206,7 +206,7 @@ extension ControlService {
     nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1
-        // The attempt before a redo finished with its publication, or was cancelled.
+        // When a redo begins, the job's previous attempt has published its results, or was cancelled.
         let isPublished = chapters.last.map { $0.queue == "publish" && $0.state == "finished" }
         let isOver = isPublished.map { $0 || chapters.last?.state == "cancelled" }
         let isBegunAnew = record.former != nil && isOver ?? true
@@ -229,7 +229,7 @@ extension ControlService {
             }
             shown.append(chapter.shown)
         }
-        // An unfinished job runs its cancelled operations again, so they count as not started.
+        // An unfinished job will run its cancelled operations again, so these operations count as not started.
         let tried = chapters.filter {
             ($0.attempt ?? 1) == attempt && ($0.state != "cancelled" || record.state.isFinal)
         }
@@ -245,7 +245,7 @@ extension ControlService {
             } else if next == .download, record.needsDownload, begun.contains("render 0") {
                 // No download is shown here: the node that renders the picture also downloads it.
             } else if next == .download, !record.needsDownload {
-                // A finished download is not repeated when the other operations are retried.
+                // A retry of the other operations does not repeat a finished download.
                 if !chapters.contains(where: { $0.kind == next.kind }) {
                     shown.insert(operation(next, "finished"), at: 0)
                 }

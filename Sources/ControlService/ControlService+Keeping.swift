@@ -67,7 +67,7 @@ extension ControlService {
         }
     }
 
-    /// The chosen jobs, and the time before which they must have ended.
+    /// Returns the chosen jobs, and the time before which they must have ended.
     private func choice(of call: Call.Forget) throws(ControlError) -> (JobChoice, Double) {
         try check(recipe: call.recipe)
         try check(call.ids)

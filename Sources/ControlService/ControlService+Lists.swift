@@ -25,8 +25,8 @@ extension ControlService {
         }
     }
 
-    /// Writes URLs to a list file in memory. Each URL is checked first, so that none can be read as a comment or as two
-    /// lines.
+    /// Checks URLs, and writes them to a list file in memory. A URL that passes the check can't be read as a comment or
+    /// as two lines.
     static func list(of call: Call.AddUrls) throws -> (Call.AddList, Descriptor) {
         for url in call.urls {
             do throws(Refusal) {
@@ -45,8 +45,8 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
-    /// Adds the list that a client has passed. Calls `done` once its jobs are in the ledger, with the IDs of the first
-    /// and the last job.
+    /// Adds the list that a client has passed. Once the list's jobs are in the ledger, calls `done` with the IDs of the
+    /// first and the last job.
     func add(
         _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void

@@ -46,7 +46,7 @@ extension ControlService {
     }
 }
 
-/// The metrics of a reply, each with all its samples.
+/// Collects the metrics of a reply, and keeps all samples of a metric together.
 private struct Metrics: Sendable {
     private(set) var all: [Control.Metric] = []
 

@@ -57,15 +57,15 @@ extension ControlService {
         }
     }
 
-    /// Formats a cycle as `#3 → #7 → #3`, leaving out the middle of a long one.
+    /// Formats a cycle as `#3 → #7 → #3`, and leaves out the middle of a long cycle.
     private nonisolated static func said(_ path: [Int]) -> String {
         let words = path.map { "#\($0)" }
         guard words.count > 12 else { return words.joined(separator: " → ") }
         return (words.prefix(8) + ["… \(words.count - 10) more …"] + words.suffix(2)).joined(separator: " → ")
     }
 
-    /// Throws if one of these jobs depends on an unsuccessful job that is not retried as well, because the job would
-    /// only fail again.
+    /// Throws if one of these jobs depends on a failed, cancelled or unknown job that is not retried as well: the
+    /// retried job would fail again.
     func checkNeeds(ofRetried ids: [Int], _ states: [JobState]) throws(ControlError) {
         guard let found = try answer({ try daemon.hindered(of: ids, bringingBack: states) }) else { return }
         let word =

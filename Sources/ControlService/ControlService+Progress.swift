@@ -53,7 +53,7 @@ extension Control.Progress {
     }
 }
 
-/// Reports each change of progress to watchers. The timer runs only while there are watchers.
+/// Reports each change of progress to the watchers. A timer polls the progress while there are watchers.
 @Coordination
 final class ProgressWatchers {
     private var watchers: [ProgressWatcher] = []
@@ -79,7 +79,7 @@ final class ProgressWatchers {
     }
 }
 
-/// A client that follows progress. A newer report replaces an unsent one, so that reports don't pile up for a slow
+/// A client that follows progress. A newer report replaces an unsent report, so that reports don't pile up for a slow
 /// client.
 final class ProgressWatcher: Sendable {
     private struct State {
@@ -125,7 +125,7 @@ final class ProgressWatcher: Sendable {
         }
     }
 
-    /// Whether no report follows this one: the watched batch has ended, or the call has failed.
+    /// Whether this is the last report: the watched batch has ended, or the call has failed.
     private func isLast(_ news: Result<Call.Progress.Reply, ControlError>?) -> Bool {
         switch news {
         case .success(let reply)?: batch != nil && reply.unfinished == 0

@@ -7,8 +7,8 @@ import PipelineModel
 @Coordination
 extension ControlService {
     /// Retries failed and cancelled jobs with the current version of their recipe. Jobs that wait for an automatic
-    /// retry are retried now. Calls `done` with the IDs once the change is durable, or with an error that names the
-    /// jobs that can't be retried.
+    /// retry are retried now. Once the change is durable, calls `done` with the jobs' IDs, or with an error that names
+    /// the jobs that can't be retried.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
     {
         guard call.ids.isEmpty || call.batch == nil else { throw .badValue("Retry takes either IDs or a batch") }

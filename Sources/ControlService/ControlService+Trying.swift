@@ -88,8 +88,8 @@ extension TrialCandidate {
 }
 
 extension TrialResult {
-    /// A small picture on a sheet has a format of its own. So the suffix of the actual result is unknown, unless the
-    /// chain sets its format.
+    /// The small picture on a sheet does not have the format of the actual result. So the result's suffix is unknown,
+    /// unless the chain sets the format.
     fileprivate func shown(_ candidate: TrialCandidate, isSmall: Bool) -> Control.Proof {
         Control.Proof(
             recipe: candidate.recipe, output: picture.name, chain: candidate.order.chain(of: picture),
@@ -106,7 +106,8 @@ extension RenderedOutput {
 }
 
 extension WorkOrder {
-    /// The chain of the picture's output, as the user wrote it. For a tee, returns the chain that contains the tee.
+    /// The chain that makes the picture, as the user wrote it. For the picture of a tee, the chain that contains the
+    /// tee.
     fileprivate func chain(of picture: PlannedPicture) -> String {
         let output = outputs.first { $0.name == picture.name || $0.chain.tees.contains { $0 == picture.name } }
         return (output ?? outputs.first)?.chain.text ?? ""

@@ -100,8 +100,8 @@ extension ControlService {
     }
 }
 
-/// Ended jobs that a waiting client has not received yet. The client may be slow, so memory holds only their IDs and
-/// states.
+/// Ended jobs that a waiting client has not received yet. The client may be slow, so this queue keeps only the jobs'
+/// IDs and states.
 private final class Endings: Sendable {
     private struct State {
         var ended: [JobEnd] = []
@@ -112,8 +112,8 @@ private final class Endings: Sendable {
         var delay: String?
         var isDelaySent = true
 
-        /// Returns the next unsent jobs, at most `most`. Sent jobs are removed in large blocks, because a removal moves
-        /// all jobs that follow in the array.
+        /// Returns the next unsent jobs, at most `most`. Removes sent jobs in large blocks, because each removal moves
+        /// the rest of the array.
         mutating func take(_ most: Int) -> [JobEnd] {
             let page = Array(ended[taken...].prefix(most))
             taken += page.count
@@ -171,7 +171,7 @@ private final class Endings: Sendable {
 }
 
 extension ControlService {
-    /// An event as a line of JSON, for a hook.
+    /// Encodes an event as a line of JSON, for a hook.
     package static func line(
         _ event: LoggedEvent, _ job: JobRecord?, _ batch: BatchRecord?, _ results: [String]?
     ) throws -> [UInt8] {
@@ -195,7 +195,8 @@ extension Control.Event {
 }
 
 extension JobRecord {
-    /// Whether the event dates from the job's latest end or later. Otherwise it may report an end before a retry.
+    /// Whether the event dates from the job's latest end or later. An earlier event may report an end that a retry has
+    /// undone.
     fileprivate func hasEnded(at event: LoggedEvent) -> Bool {
         finished.map { event.time >= $0 } ?? false
     }

@@ -7,14 +7,15 @@ import Synchronization
 /// A request that is answered once a change is in the ledger.
 struct WritingRequest: Sendable {
     let request: ControlRequest
-    /// For the error message: the effect that the call has even if it can't be recorded; nil if there is none.
+    /// The effect that the call has even if the ledger can't record it, for the error message; nil if the call has no
+    /// such effect.
     let effect: String?
 }
 
-/// While the ledger can't be written, rejects every call that would change something, without delay.
+/// While the ledger can't be written, immediately rejects calls that change it.
 extension ControlService {
-    /// Calls `body` if the ledger is writable. Otherwise, and if the ledger becomes unwritable before the answer, the
-    /// request fails.
+    /// Calls `body` if the ledger is writable. The request fails if the ledger is not writable, or becomes unwritable
+    /// before the request is answered.
     func whenWritable(_ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void) {
         write(for: request)
         daemon.tryWriting { [self] isWritable in

@@ -45,7 +45,7 @@ package final class ControlService: Sendable {
         addPictureCalls()
     }
 
-    /// Adds a method's handler. Descriptors that a client passes with the call are closed unused.
+    /// Adds a method's handler. If a client passes descriptors with the call, the service closes them unused.
     func on<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
     ) {
@@ -83,7 +83,7 @@ package final class ControlService: Sendable {
     }
 
     /// Adds a method's handler that runs even while the ledger can't be written. The client then gets an error at once,
-    /// which names the effect that the call has had, and says that it is not recorded.
+    /// which says that the call has had `effect`, and that the ledger has not recorded it.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, but effect: String,
         _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
@@ -94,7 +94,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// Called on the server's queue.
+    /// Runs the handler of the called method. Called on the server's queue.
     func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
         do {
             guard let handler = handlers.withLock({ $0[request.method] }) else { throw Self.unknown(request.method) }
@@ -107,7 +107,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// The group of the control socket, whose members may make all calls.
+    /// The name of the group that owns the control socket. Its members may make all calls.
     private var group: String { Group.name((try? FileSystem.status(socket))?.group ?? getegid()) }
 
     /// Logs a complaint about a client, at a limited rate.

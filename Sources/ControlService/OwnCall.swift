@@ -8,7 +8,7 @@ package import WorkerProtocol
 /// Executes a call for another node, as a client of this daemon's own control socket.
 package enum OwnCall {
     private static let queue = DispatchQueue(label: "pipelined.fleet.calls")
-    /// Timeout in seconds, because a disk may hang.
+    /// Timeout in seconds. The call may hang on a disk.
     private static let patience = 5
 
     package static func make(_ question: NodeQuestion, at socket: String, done: @escaping CommandRefusal.Done) {

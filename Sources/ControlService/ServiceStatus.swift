@@ -6,7 +6,7 @@ import PipelineModel
 import ServiceProgram
 import Synchronization
 
-/// The line that `systemctl status` shows. It is updated after changes, at most once a second.
+/// Updates the line that `systemctl status` shows, after changes, at most once a second.
 @Coordination
 package final class ServiceStatus {
     private static let pause = DispatchTimeInterval.seconds(1)
@@ -15,7 +15,7 @@ package final class ServiceStatus {
     private let isDue = Atomic(false)
     private var latest: DispatchTime?
     private var reported = ""
-    /// The number of jobs that failed today. This `count` stays valid while the number of all failed jobs is `all` and
+    /// `count` is the number of jobs that failed today. It stays valid while the number of all failed jobs is `all` and
     /// the last midnight is `since`.
     private var failed = (all: 0, since: 0.0, count: 0)
 
@@ -23,7 +23,8 @@ package final class ServiceStatus {
         self.service = service
     }
 
-    /// Schedules an update after a possible change. Any thread may call it, however often: calls are merged.
+    /// Schedules an update after a possible change. Any thread may call this method, and as often as it likes, because
+    /// calls are merged.
     package nonisolated func changed() {
         guard ServiceManager.isListening, !isDue.exchange(true, ordering: .relaxed) else { return }
         Coordination.async { [self] in
@@ -38,7 +39,7 @@ package final class ServiceStatus {
         let daemon = service.daemon
         let status = daemon.status()
         let known = failed
-        // Counting rows takes time, so the line is made on the ledger's lane.
+        // Counting rows takes time, so make the line on the ledger's lane.
         FileLanes.ledger.async { [self] in
             let midnight = Timestamp.midnight()
             var failed = known

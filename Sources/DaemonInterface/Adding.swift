@@ -3,15 +3,15 @@ package import JobModel
 package import PipelineModel
 package import SystemCalls
 
-/// Takes in files and lists of URLs from clients.
+/// Accepts files and lists of URLs from clients.
 @Coordination
 package protocol Adding {
-    /// Whether the daemon is stopping and takes in nothing.
+    /// Whether the daemon is stopping, and accepts no more files.
     var isStopping: Bool { get }
-    /// Makes an unnamed empty file for a client that wants to add a picture of this size.
+    /// Creates an unnamed empty file, into which a client writes a picture of this size.
     func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, AddingFailure>) -> Void)
-    /// Copies the file, and creates its job, whose results go to the subfolder `folder` of the outbox. Blocks on the
-    /// disks.
+    /// Copies the file, and creates its job. The job's results go to the subfolder `folder` of the outbox. Blocks on
+    /// the disks.
     nonisolated func add(
         _ file: Descriptor, named name: String, in folder: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<JobRecord, AddingFailure>) -> Void)
@@ -19,7 +19,7 @@ package protocol Adding {
     nonisolated func add(
         list file: Descriptor, named name: String?, _ terms: AddingTerms,
         done: @escaping @Sendable (Result<AddedJobs, AddingFailure>) -> Void)
-    /// Why an inbox of the recipe would skip files of this name, or nil.
+    /// Why an inbox of the recipe would skip a file of this name; nil if it would accept the file.
     nonisolated func reasonForLeaving(_ name: String, by recipe: Recipe) -> String?
 }
 
@@ -52,6 +52,6 @@ package enum AddingFailure: Error {
     case unfit(String)
     /// The file or list can't be added now.
     case failed(String)
-    /// The requested dependencies of the job are not possible.
+    /// The job can't have the requested dependencies.
     case needs(NeedsAnswer, job: Int)
 }

@@ -9,8 +9,8 @@ package protocol BatchSteering {
     /// Closes a batch, so that it can end.
     nonisolated func closeBatch(_ batch: Int, done: (@Sendable () -> Void)?)
     func knows(batch: Int) -> Bool
-    /// Opens the batch of a folder with this name while its first pictures are still settling. Calls `done` when the
-    /// batch is recorded, or if no such folder exists.
+    /// If an inbox has a folder of this name whose first pictures are still settling, opens the folder's batch. Calls
+    /// `done` when the batch is recorded, or if no such folder exists.
     func expectBatch(ofFolder folder: String, done: @escaping @Sendable () -> Void)
     /// A page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If `newest` is
     /// given, leaves out the finished batches that are not among the `newest` latest batches.
@@ -18,6 +18,6 @@ package protocol BatchSteering {
     /// The batch whose ID is `word`, else the newest batch of this name. `others` is the number of other batches of
     /// that name.
     nonisolated func findBatch(_ word: String) throws -> (batch: BatchRecord, others: Int)?
-    /// Distinct batch names, the latest first.
+    /// Distinct batch names, latest first.
     nonisolated func batchNames(limit: Int) throws -> [String]
 }

@@ -2,13 +2,13 @@ package import DaemonRuntime
 package import JobModel
 package import PipelineModel
 
-/// Removes what ended jobs have left behind: files, and rows of the ledger.
+/// Removes the files and the ledger rows of ended jobs.
 @Coordination
 package protocol Cleaning {
-    /// Removes files, or only counts them. Calls `done` with an outcome for each wish.
+    /// Removes files, or only counts the files of a trial. Calls `done` with an outcome for each wish.
     func clean(_ wishes: [CleanWish], done: @escaping @Sendable (Result<[CleanOutcome], any Error>) -> Void)
-    /// Forgets the chosen jobs that are over and ended before `time`. `left` is the number of such jobs that stay,
-    /// because their originals are still in an inbox. Throws if the ledger can't be read.
+    /// Forgets the chosen jobs that are over and ended before `time`. `left` is the number of such jobs that stay in
+    /// the ledger, because their originals are still in an inbox. Throws if the ledger can't be read.
     func forget(
         _ choice: JobChoice, endedBefore time: Double, done: @escaping @Sendable (_ forgotten: Int, _ left: Int) -> Void
     ) throws
@@ -19,7 +19,8 @@ package struct CleanWish: Sendable {
     package var place: KeptPlace
     /// Remove files that arrived before this time.
     package var before: Double?
-    /// Remove the oldest files until at most this many bytes are left. If this and `before` are nil, remove all.
+    /// Remove the oldest files until at most this many bytes are left. If `most` and `before` are both nil, remove all
+    /// files.
     package var most: Int?
     /// Remove only files of this recipe.
     package var recipe: String?
@@ -43,7 +44,7 @@ package struct CleanOutcome: Sendable {
     /// Arrival times of the oldest and the newest counted file.
     package var oldest: Double?
     package var newest: Double?
-    /// Files that can't be removed, with the first reason.
+    /// Number of files that can't be removed; `refusal` is the first reason.
     package var refused = 0
     package var refusal: String?
     /// Number of refused files on disks that do not answer.

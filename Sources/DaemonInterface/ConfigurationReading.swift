@@ -13,15 +13,15 @@ package protocol ConfigurationReading {
     nonisolated var ownFolders: DaemonFolders { get }
     nonisolated func order(for recipe: Recipe) -> WorkOrder
     nonisolated func order(for chain: Chain) -> WorkOrder
-    /// All settings, with the limits that were set since the start.
+    /// All settings. A queue's limit is the limit in force, which a client may have changed.
     func settingRows() -> [SettingRow]
     /// All recipes, including held recipes, sorted by name.
     func recipeReports() -> [RecipeReport]
-    /// Why jobs wait for this filter; nil if it is not missing.
+    /// Why jobs wait for this filter; nil if they don't.
     func shortage(ofFilter name: String) -> String?
     /// Reloads the configuration and the plugins. If `isTrial` is true, only checks whether a reload would succeed.
     func reload(asTrial isTrial: Bool, _ done: @escaping Done<Reloaded>)
-    /// Saves a client's recipe, or replaces it, and puts it into force. If there are problems, nothing changes.
+    /// Saves a client's new or changed recipe, and puts it into force. If the recipe has problems, nothing changes.
     func save(_ recipe: OwnRecipe, _ done: @escaping Done<Result<[Problem], CommandRefusal>>)
     /// Removes a recipe that a client has saved.
     func remove(recipe: String, _ done: @escaping Done<Result<[Problem], CommandRefusal>>)
@@ -31,7 +31,7 @@ package protocol ConfigurationReading {
 /// name of the daemon's folder in each outbox.
 package typealias DaemonFolders = (data: String, state: String, recipes: String, ownRecipes: String, staging: String)
 
-/// A recipe, with the reason if it takes no pictures.
+/// A recipe; `problem` says why the recipe takes no pictures, and is nil if the recipe takes pictures.
 package typealias RecipeReport = (recipe: Recipe, order: WorkOrder, problem: String?, hookFailures: Int)
 
 package struct Reloaded: Sendable {

@@ -1,7 +1,7 @@
 package import PipelineModel
 
-/// Counts of ended jobs and operations since the daemon's start. They never decrease, so a monitor can read them at any
-/// time without missing anything.
+/// Counts of jobs and operations that have ended since the daemon's start. The counts never decrease, so a monitor
+/// misses nothing, no matter how often it reads them.
 package struct Counters: Sendable {
     package struct End: Hashable, Comparable, Sendable {
         /// Nil for jobs that end in bulk without having begun.
@@ -45,7 +45,7 @@ package struct Counters: Sendable {
     package var ends: [End: Int] = [:]
     package var failures: [Failure: Int] = [:]
     package var operations: [String: Operations] = [:]
-    /// Time from claim to publication.
+    /// Time from the claim of a job's file to the publication of its results.
     package var jobs = Histogram()
 
     package init() {}

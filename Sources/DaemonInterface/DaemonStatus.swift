@@ -4,7 +4,7 @@ package struct DaemonStatus: Sendable {
     package typealias Inbox = (
         folder: String, recipe: String, watch: String, settling: Int, ignored: Int, problem: String?
     )
-    /// The files that jobs have left in a place, with the place's rule in [Keep].
+    /// The number and size of the files that jobs have left in a place, with the place's rule from [Keep].
     package typealias Kept = (place: KeptPlace, rule: String, files: Int, bytes: Int)
 
     /// When the daemon started.
@@ -17,7 +17,7 @@ package struct DaemonStatus: Sendable {
     package var waiting: [WaitingCount] = []
     package var queues: [QueueReport] = []
     package var inboxes: [Inbox] = []
-    /// A few of the files that were ignored last.
+    /// A few of the most recently ignored files.
     package var ignored: [IgnoredFile] = []
     package var ignoredReasons: [IgnoredReason] = []
     package var workers = 0
@@ -40,7 +40,7 @@ package typealias WaitingCount = (reason: String, jobs: Int)
 /// A file that an inbox leaves alone, with the reason.
 package typealias IgnoredFile = (path: String, reason: String)
 
-/// A reason for leaving files alone, the number of these files, and the path of one of them.
+/// A reason for ignoring files, the number of files ignored for this reason, and the path of an example.
 package typealias IgnoredReason = (reason: String, files: Int, example: String)
 
 /// Size and free space of a disk that contains originals or results.

@@ -1,11 +1,12 @@
 package import DaemonRuntime
 package import JobModel
 
-/// Processes done jobs again, or undoes them. With `asking`, a member changes nothing, and reports what it would do.
+/// Processes done jobs again, or undoes them. If `asking` is true, a call changes nothing, and `done` gets the outcome
+/// that a real call would have.
 @Coordination
 package protocol DoneJobSteering {
     func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>)
-    /// Removes the jobs' results, and moves their originals to `cancelled/`, or to `goal`.
+    /// Removes the jobs' results, and moves the jobs' originals to `cancelled/`, or to `goal`.
     func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>)
     /// Checks the folder that originals will be moved to. Calls `done` with the folder's resolved path, and with a
     /// reason if the folder is refused.
@@ -22,8 +23,8 @@ package enum DoneChoice: Sendable {
     case all(JobFilter)
 }
 
-/// The outcome of a redo or an undo: the jobs that were changed (or would be changed, if the caller only asks), and the
-/// jobs that were refused.
+/// The outcome of a redo or an undo. `ids` are the jobs that were changed, or that would be changed if the caller only
+/// asks.
 package struct DoneOutcome: Sendable {
     package var ids: [Int] = []
     package var refused = Tally()

@@ -15,7 +15,7 @@ package protocol FleetSteering {
 }
 
 package struct FleetReport: Sendable {
-    /// Another node, and what it lacks to render this node's pictures.
+    /// Another node, and the requirements of this node's pictures that the node lacks.
     package typealias Node = (node: FleetNode, lacks: [String])
 
     /// This node's name.
@@ -25,8 +25,9 @@ package struct FleetReport: Sendable {
     package var places: Int
     package var taken: Int
     package var lent: Int
-    /// The nodes that have reported recently, and the names of known nodes that have not.
+    /// The other nodes that have reported recently.
     package var nodes: [Node]
+    /// Names of known nodes that have not reported recently.
     package var silent: [String]
 
     package init(

@@ -1,6 +1,6 @@
-/// Counts durations by upper bound, in seconds, and adds them up.
+/// Counts durations, in seconds, by upper bound, and keeps their sum.
 package struct Histogram: Sendable, Equatable {
-    /// The bounds cover everything from a small picture's thumbnail to an AVIF of a hundred megapixels.
+    /// The bounds cover all render times, from a small picture's thumbnail to an AVIF of a hundred megapixels.
     static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
     package private(set) var sum = 0.0

@@ -5,15 +5,15 @@ package import PipelineModel
 /// Reads jobs and their history. The `nonisolated` members read the ledger.
 @Coordination
 package protocol JobReading {
-    /// The job as it is at this moment; nil if it is unknown.
+    /// The job's current record; nil if the job is unknown.
     func currentJob(_ id: Int) throws -> JobRecord?
-    /// The known jobs among these IDs as they are now, in the order of the IDs.
+    /// The current records of the known jobs among these IDs, in the order of the IDs.
     func currentJobs(_ ids: [Int]) throws -> [JobRecord]
-    /// Whether nothing is left to do for the job, and its last state is recorded.
+    /// Whether the job needs no more work, and its final state is recorded.
     func isOver(_ job: JobRecord) -> Bool
-    /// The progress of the job's current operation; nil if none has begun.
+    /// The progress of the job's current operation; nil if no operation has begun.
     func progress(ofJob id: Int) -> ProgressReport.Figures?
-    /// The known jobs among these IDs as the ledger has recorded them.
+    /// The ledger's records of the known jobs among these IDs.
     nonisolated func recordedJobs(_ ids: [Int]) throws -> [JobRecord]
     /// State and reason as clients see them. Queued jobs of a paused queue are reported as waiting, and so are all
     /// queued jobs while the ledger can't be written. If the original can't be moved, the reason says so.
@@ -31,6 +31,6 @@ package protocol JobReading {
     nonisolated func neighbours(of job: Int) throws -> (after: Neighbours, followers: Neighbours)
     /// The latest events of a job, oldest first.
     nonisolated func events(ofJob id: Int, limit: Int) throws -> [LoggedEvent]
-    /// Whether there are jobs of this recipe, even if the recipe itself is gone.
+    /// Whether the ledger has jobs of this recipe. The recipe itself may have been removed.
     nonisolated func knows(recipe: String) throws -> Bool
 }

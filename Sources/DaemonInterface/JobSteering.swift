@@ -13,9 +13,9 @@ package protocol JobSteering {
     func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>)
     /// Changes the dependencies of a job that has not begun.
     func depend(_ id: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping Done<NeedsAnswer>)
-    /// The first of these jobs that would fail at once if it were retried, with its unmet dependency and that
-    /// dependency's state (nil if the dependency is unknown). A dependency that is itself among `ids`, or in one of
-    /// `states`, does not count, because it is retried, too.
+    /// The first of these jobs that would fail at once if it were retried, because its dependency `after` is unmet.
+    /// `state` is the dependency's state; nil if the dependency is unknown. A dependency that is among `ids`, or in one
+    /// of `states`, is no obstacle, because it is retried, too.
     nonisolated func hindered(
         of ids: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)?
@@ -30,7 +30,7 @@ package struct RetryOutcome: Sendable {
     package var ids: [Int]
     /// The read error that stopped the search for jobs early.
     package var unread: (any Error)?
-    /// The first few jobs that could not be brought back, with the reason.
+    /// The first few jobs that could not be retried, each with the reason.
     package private(set) var lost: [String] = []
     package private(set) var lostCount = 0
 

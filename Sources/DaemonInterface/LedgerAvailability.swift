@@ -1,6 +1,6 @@
 package import DaemonRuntime
 
-/// Tells whether changes can be recorded.
+/// Reports whether the ledger can record changes.
 @Coordination
 package protocol LedgerAvailability {
     /// Why the ledger can't be written; nil if it can.

@@ -1,9 +1,9 @@
-/// The figures for a monitor.
+/// The figures that a monitor reads.
 package struct Measurements: Sendable {
     package var status: DaemonStatus
     package var counters: Counters
     package var previewsMade: Int
-    /// The reports of hooks, by recipe.
+    /// Reports on the recipes' hooks, keyed by recipe.
     package var hooks: [String: HookReport]
     /// Number of missing resources for which jobs wait.
     package var shortages: Int

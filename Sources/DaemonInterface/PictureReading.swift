@@ -4,12 +4,12 @@ package import PipelineModel
 package import SystemCalls
 import WorkerProtocol
 
-/// Shows pictures, and tries chains. None of this is recorded.
+/// Shows pictures, and tries chains. The ledger records none of these calls.
 @Coordination
 package protocol PictureReading {
     /// Explains what the daemon does with a file, or with a chain.
     func explain(_ question: ExplainQuestion, done: @escaping Done<Result<ExplainAnswer, ExplainFailure>>)
-    /// Renders a picture with several chains, after all earlier trials.
+    /// Renders a picture with several chains. Trials run one after another.
     func tryChains(_ wish: TrialWish, done: @escaping Done<TrialOutcome>) -> Withdrawal
     /// Makes a preview, at most `size` pixels wide and high, of a job's original, or of the result with this number,
     /// from 1.
@@ -17,7 +17,7 @@ package protocol PictureReading {
         _ result: Int?, of job: JobRecord, size: Int,
         done: @escaping @Sendable (Result<OpenedPicture, any Error>) -> Void
     ) -> Withdrawal
-    /// The lane on which to open a job's picture, because its disk may block.
+    /// The lane on which to open a job's picture. The picture's disk may block.
     func lane(of result: Int?, of job: JobRecord) -> FileLane
     /// Opens a job's picture. Blocks on its disk.
     nonisolated func open(_ result: Int?, of job: JobRecord) throws -> OpenedPicture
@@ -30,9 +30,9 @@ package struct ExplainQuestion: Sendable {
     package var file: String?
     /// The order of the chain.
     package var chain: WorkOrder?
-    /// The status of the file at the path, and whether the file may exist: a disk error does not prove that it is
-    /// missing.
+    /// The status of the file; nil if the file is missing, or if its disk reports an error.
     package var status: FileStatus?
+    /// Whether the file may exist. True after a disk error, which does not prove that the file is missing.
     package var mayExist: Bool
     /// The open file, so that a worker can read its header. The header decides the decoder path.
     package var opened: Descriptor?
@@ -49,16 +49,16 @@ package struct ExplainAnswer: Sendable {
     package var why: String
     /// The order for the picture; nil if the daemon does nothing with the file.
     package var order: WorkOrder?
-    /// The operations that run; empty if none do.
+    /// The operations that run; empty if no operation runs.
     package var operations: [PlannedOperation] = []
     /// The job to which the file belongs.
     package var job: JobRecord?
     package var names: [(output: String?, name: String)] = []
     /// The date that the names contain.
     package var date: String?
-    /// A description of the picture's header. `decode` contains how each output decodes the picture, or why it makes no
-    /// result.
+    /// A description of the picture's header.
     package var picture: String?
+    /// How each output decodes the picture; `unwanted` is the reason if the output makes no result of the picture.
     package var decode: [(output: String?, path: String, unwanted: String?)] = []
     /// Why the header could not be read.
     package var problem: String?

@@ -2,7 +2,7 @@ package import JobModel
 
 /// The progress of one batch, or of all work.
 package struct ProgressReport: Sendable {
-    /// Work done, in a unit, with its pace. Unknown values are nil.
+    /// Finished work and its rate, counted in `unit`. Unknown values are nil.
     package struct Figures: Sendable {
         package var unit: String
         package var done: Int
@@ -18,16 +18,17 @@ package struct ProgressReport: Sendable {
         }
     }
 
-    /// The progress of a job in work: the name of the executing operation's queue, and the operation's own figures, if
-    /// it has any.
+    /// The progress of a job in work. `operation` is the queue of the executing operation; `figures` belong to that
+    /// operation.
     package typealias OfJob = (job: JobRecord, fraction: Double, operation: String?, figures: Figures?)
 
     package var batches: [(batch: BatchRecord, figures: Figures)]
     /// The progress of jobs without a batch.
     package var others: Figures
     package var jobs: [OfJob]
-    /// Number of unfinished batches, and of jobs in work.
+    /// Number of unfinished batches.
     package var unfinished: Int
+    /// Number of jobs in work.
     package var running: Int
 
     package init(

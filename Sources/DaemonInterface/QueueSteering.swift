@@ -9,5 +9,6 @@ package protocol QueueSteering {
     func queueReports() -> [QueueReport]
 }
 
-/// A queue with the number of operations that wait for their turn, and the limit that `auto` gives now.
+/// A queue. `waiting` is the number of waiting operations, `automatic` is the limit that `auto` gives now, and `held`
+/// is the reason why operations wait although the limit allows more.
 package typealias QueueReport = (queue: NodeReport.Queue, waiting: Int, automatic: Int, held: String?)

@@ -3,7 +3,7 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// One recipe or chain to try. Its results are rendered together.
+/// A recipe or chain to try. A worker renders its results together.
 package struct TrialCandidate: Sendable {
     /// The recipe's name; nil for a chain that belongs to no recipe.
     package var recipe: String?
@@ -35,7 +35,7 @@ package struct TrialWish: Sendable {
     }
 }
 
-/// A result, or the `problem` that prevented it.
+/// A trial's result, or the `problem` that prevented it.
 package struct TrialResult: Sendable {
     package var candidate: Int
     package var picture: PlannedPicture

@@ -1,7 +1,7 @@
 package import DaemonRuntime
 package import JobModel
 
-/// Follows events, progress, and the ends of jobs.
+/// Reports events, progress, and the ends of jobs.
 @Coordination
 package protocol Watching {
     /// The cursor of the latest event.
@@ -10,8 +10,8 @@ package protocol Watching {
     nonisolated func events(
         after cursor: Int, limit: Int
     ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)]
-    /// The progress of one batch, or of all work if `batch` is nil, with at most `limit` batches and jobs. Nil if there
-    /// is no such batch.
+    /// The progress of one batch, or of all work if `batch` is nil, with at most `limit` batches and jobs. Nil if the
+    /// batch does not exist.
     func progress(of batch: Int?, limit: Int) throws -> ProgressReport?
     /// Reports each of these jobs when it is over, including jobs that are over already.
     func wait(for jobs: JobGroup, _ waiter: Waiter)
@@ -21,7 +21,7 @@ package protocol Watching {
 
 /// A client that waits for jobs to end.
 package struct Waiter {
-    /// Called with jobs that are over, several at once if they ended together.
+    /// Called with jobs that are over. Jobs that ended together may be reported in one call.
     package var each: @Sendable ([JobEnd]) -> Void
     /// Called when no more jobs will be reported.
     package var done: @Sendable () -> Void

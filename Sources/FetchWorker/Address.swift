@@ -22,7 +22,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
-        // Drops the interface name that a link-local address may end with: `fe80::1%eth0`.
+        // Drops the interface name at the end of a link-local address, such as `fe80::1%eth0`.
         let text = String(text.prefix { $0 != "%" })
         if inet_pton(AF_INET, text, &four) == 1 {
             bytes = withUnsafeBytes(of: four) { Array($0) }
@@ -41,7 +41,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         return inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)).map { String(cString: $0) } ?? "?"
     }
 
-    /// Whether the address is reachable from the whole Internet. An unknown range counts as private.
+    /// Whether the address is reachable from the whole Internet. An IPv6 address outside `global` counts as private.
     var isPublic: Bool { bytes.count == 4 ? isPublicFour : isPublicSix }
 
     private struct Block {
@@ -98,7 +98,8 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     /// Only addresses in `global` can be public. Loopback, unspecified, link-local, site-local, unique local and
     /// multicast addresses are outside of it.
     private var isPublicSix: Bool {
-        // Three IPv6 ranges contain IPv4 addresses. A connection to such an address reaches the IPv4 address.
+        // Three IPv6 ranges contain IPv4 addresses. A connection to such an IPv6 address reaches the IPv4 address that
+        // it contains.
         if Self.mapped.contains(self) || Self.translated.contains(self) { return Address(bytes[12...]).isPublic }
         if Self.sixToFour.contains(self) { return Address(bytes[2..<6]).isPublic }
         return Self.global.contains(self) && !Self.specialSix.contains { $0.contains(self) }

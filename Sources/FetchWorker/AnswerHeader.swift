@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// The fields of a response's header that the worker needs. Each response, even an interim one, resets the fields.
+/// The fields of a response's header that the worker needs. Each response, even an interim response, resets the fields.
 struct AnswerHeader {
     private(set) var status = 0
     /// Whether the header of the final (not interim) response is complete.
@@ -32,14 +32,14 @@ struct AnswerHeader {
         return modified
     }
 
-    /// In seconds. A minute suffices even if Last-Modified and Date come from different clocks.
+    /// The minimum age in seconds. A minute suffices even if Last-Modified and Date come from different clocks.
     private static let leastAge = 60
 
     private static func isStrong(_ tag: String) -> Bool { tag.hasPrefix("\"") }
 
-    /// Returns the end of the range and the total size, if the partial response continues the file of `resume` (RFC
-    /// 9110, 15.3.7.3); nil if it may belong to another file. A partial response must repeat the entity tag of the
-    /// first response, but may omit the date. `length` is the value of Content-Length.
+    /// If the partial response continues the file of `resume` (RFC 9110, 15.3.7.3), returns the end of the range and
+    /// the total size. Returns nil if the response may belong to another file. A partial response must repeat the
+    /// entity tag of the first response, but may omit the date. `length` is the value of Content-Length.
     func continuation(of resume: FetchResume, length: Int64?) -> (end: Int64, total: Int64)? {
         guard status == 206, !isEncoded, !isMultipart, let range, range.first == resume.offset,
             tag == (Self.isStrong(resume.validator) ? resume.validator : nil),

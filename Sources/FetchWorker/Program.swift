@@ -28,8 +28,8 @@ enum Program {
         // libcurl starts a thread for each name lookup. These threads need only small stacks; the default is 8 MB for
         // each thread.
         _ = clinux_thread_stacks(512 << 10)
-        // Begins the confinement at the right moment: all trusted files are loaded, no foreign byte has been read, and
-        // only one thread runs.
+        // Begin the confinement now: all trusted files are loaded, no foreign byte has been read, and only one thread
+        // runs.
         worker.run(missing: Confinement.begin(.fetch))
     }
 

@@ -7,7 +7,7 @@ import WorkerProtocol
 /// A download through a libcurl handle. The handle makes a separate request for each redirect, so that every URL passes
 /// the same checks.
 ///
-/// Use it only on the worker's single thread, which also runs libcurl's callbacks.
+/// A transfer may be used only on the worker's single thread, which also runs libcurl's callbacks.
 final class Transfer {
     enum Ending {
         /// The server redirected to a new URL. The caller must add the handle to libcurl again.
@@ -24,7 +24,7 @@ final class Transfer {
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
     private enum Login {
-        /// The settings contain no login for this server, or the URL contains its own.
+        /// The settings contain no login for this server, or the URL contains a login of its own.
         case none
         case sent
         /// The request uses http, which would reveal the login, so the login is not sent.
@@ -57,8 +57,8 @@ final class Transfer {
 
     /// Maximum bytes of all headers. Without this limit, a server could send endless data in headers.
     private static let longestHeader = 256 << 10
-    /// Bytes of the longest header line that libcurl accepts. For a longer line, libcurl before 8.6 reports that memory
-    /// has run out.
+    /// The longest header line that libcurl accepts, in bytes. For a longer line, libcurl before 8.6 reports that
+    /// memory has run out.
     private static let longestLine = 100 << 10
     /// Maximum bytes of an error page that the worker reads so that the connection can be reused. For a longer page,
     /// closing the connection is cheaper.
@@ -89,8 +89,8 @@ final class Transfer {
         let me = Unmanaged.passUnretained(self).toOpaque()
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
-        // Makes libcurl ignore environment variables and files in the home folder, such as proxies and passwords, and
-        // speak only HTTP.
+        // Makes libcurl speak only HTTP, and ignore proxies and passwords from environment variables and from files in
+        // the home folder.
         ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_PROXY, "")
@@ -151,7 +151,7 @@ final class Transfer {
         ccurl_set_text(handle, CURLOPT_URL, url)
     }
 
-    /// Sets this request's header fields. The login is sent only to the server that it belongs to.
+    /// Sets this request's header fields. Only the server that the login belongs to gets the login.
     private func logIn(_ scheme: String, _ host: String, _ port: String) {
         let isOwn =
             [host, "\(host):\(port)"].contains(request.login?.host)
@@ -178,8 +178,8 @@ final class Transfer {
 
     // MARK: - Connecting
 
-    /// libcurl calls this to open each connection. It connects to exactly the address that is checked here, and does
-    /// not look the name up again.
+    /// libcurl calls this method to open each connection. libcurl connects to exactly the address that this method
+    /// checks, and does not look the name up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         isWaiting = false
         guard let to else { return CURL_SOCKET_BAD }
@@ -215,7 +215,7 @@ final class Transfer {
             return -1
         }
         header.read(line)
-        // libcurl 8 rejects such an encoding itself, but libcurl 7 would decode it.
+        // libcurl 8 itself rejects a Transfer-Encoding that the request does not ask for; libcurl 7 would decode it.
         if header.isTransferEncoded {
             verdict = unreadable("by a Transfer-Encoding that the request does not ask for")
             return -1
@@ -244,8 +244,8 @@ final class Transfer {
         }
     }
 
-    /// Returns whether the body is the wanted picture. Called before the first byte of the body is used, and throws if
-    /// the answer is unusable.
+    /// Returns whether the body is the wanted picture. Throws if the answer is unusable. Must be called before the
+    /// first byte of the body is used.
     private func begin() throws(FetchFailure) -> Bool {
         if let isWanted { return isWanted }
         var length: curl_off_t = -1
@@ -293,7 +293,7 @@ final class Transfer {
     }
 
     private func unwritable(_ code: Int32) -> FetchFailure {
-        // The write exceeded the file size limit, which the supervisor has set in case this process miscounts.
+        // The write exceeded the file size limit, which the supervisor has set in case this process miscounts bytes.
         if code == EFBIG { return tooLarge }
         let isOfRoom = code == ENOSPC || code == EDQUOT
         return FetchFailure(
@@ -303,8 +303,8 @@ final class Transfer {
 
     // MARK: - Time
 
-    /// Whether the stall window is over, and fewer than `leastProgress` bytes have arrived in it. If the window is over
-    /// and enough bytes have arrived, starts the next window.
+    /// Whether fewer than `leastProgress` bytes arrived in a stall window that is over. If the window is over and
+    /// enough bytes have arrived, starts the next window.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let window, now - window.start >= .milliseconds(request.limits.stallMilliseconds) else { return false }
         guard arrived - window.bytes >= Self.leastProgress else { return true }

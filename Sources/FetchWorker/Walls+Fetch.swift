@@ -8,8 +8,8 @@ extension Walls {
     static let fetch = Walls(
         descriptors: 4096,
         readable: [
-            // The resolver reads these files. It can use only files and DNS, because other name services would need
-            // modules, which are not loaded.
+            // The resolver reads these files. Only files and DNS work, because other name services need modules, which
+            // are not loaded.
             "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
             // OpenSSL reads the trusted certificates in these folders. The first folder contains links into the other
             // two.
@@ -20,7 +20,7 @@ extension Walls {
             + [
                 // For reading the files above, and for writing staging files.
                 "openat", "pwrite64", "ftruncate", "lseek", "pread64",
-                // For libcurl, which connects to servers. It wakes its own thread through a socket pair or, since
+                // For libcurl, which connects to servers. libcurl wakes its own thread through a socket pair or, since
                 // version 8, through an event descriptor.
                 "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "socketpair", "eventfd2",
                 "shutdown", "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "poll", "ppoll", "fcntl", "ioctl",

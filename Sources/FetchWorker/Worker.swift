@@ -9,7 +9,7 @@ final class Worker {
     private var all: UnsafeMutableRawPointer
     private var transfers: [Int: Transfer] = [:]
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// Each transfer's `arrived` count at its last report.
+    /// Each transfer's `arrived` count at the transfer's last report.
     private var reported: [Int: Int] = [:]
     private var reportedAt = ContinuousClock.now
     private var beats = 0
@@ -45,7 +45,7 @@ final class Worker {
 
     private func receive() {
         do {
-            // The supervisor has exited, so nobody waits for the transfers.
+            // The supervisor has exited, so no process waits for the transfers.
             guard let (order, descriptors) = try channel.receive(FetchOrder.self) else { _exit(0) }
             switch order {
             case .fetch(let request): begin(request, into: descriptors.first)
@@ -86,7 +86,7 @@ final class Worker {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
                 let transfer = byHandle[handle]
             else { continue }
-            // The result must be read first, because removing the handle frees the message.
+            // Read the result first, because removing the handle frees the message.
             let result = ccurl_result(message)
             curl_multi_remove_handle(all, handle)
             let id = transfer.request.id

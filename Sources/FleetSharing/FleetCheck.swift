@@ -6,8 +6,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Checks several nodes in parallel, until every node has an outcome or `cancel` is called because the client has
-/// disconnected.
+/// Checks several nodes in parallel, until every node has an outcome, or until the client disconnects and `cancel` is
+/// called.
 @Coordination
 package final class FleetCheck {
     private let pool: WorkerPool

@@ -107,7 +107,7 @@ package final class FleetMember: FleetPoolDelegate {
         }
         pool.use(filters)
         let membership = FleetMembership(servers: settings.fleet.servers ?? [], name: name)
-        // The files are opened on a separate queue, because a mount may hang.
+        // Open the files on a file lane, because a mount may hang.
         FileLanes.work(on: configuration.places.configuration).async { [self] in
             let opened = Result {
                 try settings.fleet.files.map { key, path in

@@ -8,8 +8,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// Another node's picture, rendered here within the limits of both nodes: the stricter limit applies. The picture's
-/// files have no names, so they vanish when this object is released.
+/// Another node's picture, which this node renders. The stricter of both nodes' limits applies. The picture's files
+/// have no names, so they vanish when this object is released.
 @Coordination
 final class GuestPicture {
     struct Offer {
@@ -23,7 +23,7 @@ final class GuestPicture {
     private let fleet: FleetPool
     private let pool: WorkerPool
     private let fetch: FetchPool
-    /// Whether the filters here still match the origin's.
+    /// Whether this node's filters still match the origin's filters.
     private let hasItsFilters: () -> Bool
     private var sources: [Descriptor] = []
     private var task: RenderTask?
@@ -154,8 +154,8 @@ final class GuestPicture {
         }
     }
 
-    /// Reports a failure to the origin if the failure would occur on every node. If this node caused it, refuses the
-    /// picture instead, so that the origin may ask another node.
+    /// Reports a failure to the origin if the failure would occur on every node. If this node caused the failure,
+    /// refuses the picture instead, so that the origin may ask another node.
     private func reportFailure(_ failure: RenderTask.Failure) {
         switch (failure, JobFailure(failure, atTry: 1)) {
         case (.picture(let known), _) where known.class == .input: fleet.failed(id, known)

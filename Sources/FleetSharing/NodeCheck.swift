@@ -98,7 +98,8 @@ package final class NodeCheck {
         }
     }
 
-    /// Lets a worker read the whole result. The supervisor doesn't, because the bytes come from another machine.
+    /// Lets a worker read the whole result. The supervisor does not read the result itself, because the bytes come from
+    /// another machine.
     private func verify(_ result: Descriptor, delivered: Duration) {
         do {
             run(TestPicture.proof, from: result, into: try Descriptor.memory([]), nil) { [self] result, header in

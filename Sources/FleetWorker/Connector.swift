@@ -3,14 +3,14 @@ import Foundation
 import Synchronization
 import WorkerProtocol
 
-/// Keeps this node connected to one of the fleet's NATS servers. Its own thread connects, waits until the connection is
-/// lost, and connects again.
+/// Keeps this node connected to one of the fleet's NATS servers. A separate thread connects, waits until the connection
+/// is lost, and connects again.
 final class Connector: Sendable {
     enum News: Sendable {
         case ready(Line)
         /// The server rejected a message of this node.
         case refusal(String)
-        /// This node is not connected to any server, for this reason.
+        /// The reason why this node is not connected to any server.
         case problem(String)
     }
 

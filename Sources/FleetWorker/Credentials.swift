@@ -3,7 +3,7 @@ import SystemCalls
 
 /// This node's NATS credentials, and the authority against which it checks the servers' certificates.
 struct Credentials: Sendable {
-    /// The JWT that the fleet's authority issued for this node; empty if the file contains none.
+    /// The JWT that the fleet's authority issued for this node; empty if the file contains no JWT.
     let token: String
     /// The seed of the node's key, which proves that the token is the node's own.
     let seed: String

@@ -18,7 +18,7 @@ final class FleetSession {
     private var connector: Connector?
     private let outgoing: OutgoingCommands
     private let incoming: IncomingCommands
-    /// Why this node is not connected to any server, or what is wrong with the connection.
+    /// Why this node is not connected to a server, or a problem with the connection.
     private var problem: String?
     private var reported: (server: String?, problem: String?)?
     private var reportedNodes: [String: Nodes.Report] = [:]
@@ -54,7 +54,7 @@ final class FleetSession {
         case .failed(let id, let failure): guests?.failed(id, failure)
         case .command(let id, let command, let node): outgoing.send(node, command, id, by: membership?.name)
         case .obeyed(let id, let report): incoming.obeyed(id, report)
-        // The pong is sent from the coordination queue, which proves that this process still executes orders.
+        // A pong from the coordination queue proves that this process still executes orders.
         case .ping: supervisor.send(.pong)
         }
     }
@@ -160,8 +160,8 @@ final class FleetSession {
 
     private func say() { publish { Subject.presence(of: $0) } }
 
-    /// Tells the origins that a place is kept for each of them. Places that they don't use in time are then kept for
-    /// other origins.
+    /// Tells each of the origins that this node keeps a place for it. If an origin does not use its place in time, this
+    /// node keeps the place for another origin.
     private func invite(_ origins: [String]) {
         for origin in origins { publish { Subject.room(at: $0, for: origin) } }
         Coordination.after(WaitingLine.time + .milliseconds(10)) { [weak self] in self?.guests?.invite() }
@@ -207,8 +207,8 @@ final class FleetSession {
     }
 }
 
-/// Measures how long this node has heard from no other node. After a while, this node tries another server, because all
-/// other nodes may be connected to that one.
+/// Measures how long this node has not heard from any other node. After a while, this node tries another server,
+/// because the other nodes may be connected to that server.
 struct IsolationTimer {
     private var since = ContinuousClock.now
     private var patience = shortest
@@ -221,7 +221,7 @@ struct IsolationTimer {
     mutating func ends() { (since, patience) = (.now, Self.shortest) }
 
     /// Whether this node has been alone longer than `patience` and should try another server. If so, restarts the
-    /// measurement with twice the patience, because this node may be the only one in the fleet.
+    /// measurement with twice the patience, because this node may be the only node in the fleet.
     var isTooLong: Bool {
         mutating get {
             guard since + patience < .now else { return false }

@@ -37,7 +37,7 @@ enum Verb: String {
     case progress
     case done
     case failed
-    /// The node gives the picture back without having found a fault in it. The origin does not answer.
+    /// The node gives the picture back, but has found no fault in the picture. The origin does not answer.
     case leave
 }
 
@@ -46,16 +46,18 @@ struct Asked: Codable, Sendable {
     var id: Int
     /// The attempt's random token. The origin accepts requests from the current attempt only.
     var attempt: String
-    /// For `read` and `write`: the index of the source or output, and the offset in its file.
+    /// For `read` and `write`: the index of the source or output.
     var index: Int?
+    /// For `read` and `write`: the offset in the file of the source or output.
     var offset: Int64?
     /// For `progress`: pixels read so far, and in total.
     var done: Int64?
     var total: Int64?
     var result: LentResult?
     var failure: WorkerFailure?
-    /// For `leave`: why the node gives the picture back, and its explanation if it refuses the picture.
+    /// For `leave`: why the node gives the picture back.
     var leaving: TakeAnswer.Word?
+    /// For `leave`: the node's explanation if it refuses the picture.
     var reason: String?
 
     init(_ key: LentKey, attempt: String) { (run, id, self.attempt) = (key.run, key.id, attempt) }

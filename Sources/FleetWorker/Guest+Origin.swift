@@ -17,7 +17,7 @@ extension Guest {
     /// How long to wait for an answer. The time doubles after each unanswered request, up to `longestPatience`, because
     /// the connection may be slow. Large results don't need more time: the origin answers `busy` while it checks them.
     private static let patience = Duration.seconds(10)
-    /// The timeout is limited, because a repeated request also tells the origin that this node is alive.
+    /// The limit of the growing timeout. A repeated request also tells the origin that this node is alive.
     private static let longestPatience = Duration.seconds(20)
     private static let pause = 0.25
 

@@ -85,7 +85,7 @@ final class Guest: Sendable {
         }
     }
 
-    /// Reports a failed rendering to the origin. Does nothing if the guest is in any other phase.
+    /// Reports a failed rendering to the origin. Does nothing unless the guest is being rendered.
     func fail(_ failure: WorkerFailure) {
         guard advance(from: .rendering, to: .delivering) else { return }
         queue.async { [self] in

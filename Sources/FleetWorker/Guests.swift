@@ -149,7 +149,7 @@ final class Guests: Sendable {
     private func make(_ id: Int, _ key: LentKey, _ offer: Offer) -> Guest {
         Guest(id, key, offer, membership, lines) { [weak self] taken, end in
             guard let self, forget(taken.id) != nil else { return }
-            // The message precedes the invitation, so that the supervisor already counts the free place when the
+            // Send the message before the invitation, so that the supervisor already counts the free place when the
             // invited origin makes an offer.
             supervisor.send(end == .delivered ? .delivered(taken.id) : .withdrawn(taken.id))
             invite()

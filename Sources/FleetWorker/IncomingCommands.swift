@@ -4,7 +4,7 @@ import PipelineModel
 import ServiceProgram
 import WorkerProtocol
 
-/// Commands from other nodes. A command may arrive repeatedly; the supervisor gets it once.
+/// Commands from other nodes. A command may arrive repeatedly, but the supervisor gets it only once.
 @Coordination
 final class IncomingCommands {
     private struct Heard {
@@ -60,7 +60,7 @@ final class IncomingCommands {
 
     private func begin(_ commanded: Commanded, by node: String) {
         heard = heard.filter { $0.value.at + Self.memory > .now }
-        // Too many recent commands mean that somebody floods this node. Further commands get no answer.
+        // Too many recent commands mean that another node floods this node. Further commands get no answer.
         guard heard.count < Self.most else { return }
         last += 1
         heard[commanded.token] = Heard(id: last)

@@ -37,7 +37,7 @@ final class Line: @unchecked Sendable {
 
     /// Connects, and blocks until the connection is established or has failed. If the server forbids a message or a
     /// subscription of this node, libnats calls `refused` on a thread of its own, with the server's error text. When an
-    /// established connection is lost, libnats calls `lost` once on such a thread.
+    /// established connection is lost, libnats calls `lost` once, also on a thread of its own.
     init(
         _ server: String, name: String, _ credentials: Credentials?,
         refused: @escaping @Sendable (String) -> Void, lost: @escaping @Sendable () -> Void
@@ -57,7 +57,8 @@ final class Line: @unchecked Sendable {
         if server.hasPrefix("tls://") || credentials != nil {
             try LineError.check(natsOptions_SetSecure(options, true))
         }
-        // Must stay alive while libnats connects, because libnats keeps a pointer to it without a reference count.
+        // This object must stay alive while libnats connects, because libnats keeps a pointer to it without a reference
+        // count.
         let shown = Shown(credentials)
         defer { withExtendedLifetime(shown) {} }
         if let credentials {
@@ -125,7 +126,7 @@ final class Line: @unchecked Sendable {
         var words: UnsafePointer<CChar>?
         natsConnection_GetLastError(connection, &words)
         let text = words.map { String(cString: $0).printable } ?? "a message is not permitted"
-        // The server forbids answers that are sent too late. This is normal, so it is not reported.
+        // The server forbids answers that are sent too late. Late answers are normal, so don't report them.
         if !text.contains("_INBOX.") { refused(text) }
     }
 
@@ -155,7 +156,7 @@ final class Line: @unchecked Sendable {
         natsConnection_FlushTimeout(connection, Int64(patience / .milliseconds(1)))
     }
 
-    /// Subscribes to `subject`. One separate thread calls `body` for each message in turn, until the line is closed.
+    /// Subscribes to `subject`. A separate thread calls `body` for one message after another, until the line is closed.
     func listen(to subject: String, _ body: @escaping @Sendable (LineMessage) -> Void) throws(LineError) {
         let box = Unmanaged.passRetained(Heard(body))
         let heard: natsMsgHandler = { _, _, message, box in

@@ -44,8 +44,8 @@ final class Loan: Sendable {
         var isOver = false
     }
 
-    /// Maximum number of nodes that may fall silent with the picture. After that many, the picture is not offered
-    /// again, because it may crash every node.
+    /// Maximum number of nodes that may fall silent with the picture. After that, this node no longer offers the
+    /// picture, because the picture may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
@@ -95,7 +95,8 @@ final class Loan: Sendable {
         state.withLock { Self.has(token, by: nil, &$0, announce) }
     }
 
-    /// Drops the attempt if it has not begun. Returns false if it has begun, or is not the current attempt.
+    /// Drops the current attempt if it has not begun. Returns false if the attempt has begun, or is not the current
+    /// attempt.
     func isNotBegun(_ token: String) -> Bool {
         state.withLock { state in
             guard state.attempt?.token == token, state.attempt?.isBegun == false else { return false }
@@ -133,8 +134,8 @@ final class Loan: Sendable {
 
     // MARK: - Requests of a node
 
-    /// Drops the attempt, because its node gives the picture back. This does not count as a loss. Returns false if the
-    /// attempt is not the current one, or its results are being checked.
+    /// Drops the attempt, because its node gives the picture back. The attempt does not count as a loss. Returns false
+    /// if it is not the current attempt, or if its results are being checked.
     func leave(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }
@@ -143,7 +144,7 @@ final class Loan: Sendable {
         }
     }
 
-    /// Whether this is the current attempt. If so, the request counts as a sign of life.
+    /// Whether the token belongs to the node's current attempt. If so, the request counts as a sign of life.
     func has(
         _ token: String, by node: String, begins: (_ node: String) -> Void = { _ in }, then announce: () -> Void = {}
     ) -> Bool {
@@ -180,7 +181,7 @@ final class Loan: Sendable {
         state.withLock { if $0.attempt?.token == token { $0.attempt?.isFetched = true } }
     }
 
-    /// Writes a piece of a result. Returns false if the attempt is not the current one, or its results are being
+    /// Writes a piece of a result. Returns false if the attempt is not the current attempt, or if its results are being
     /// checked.
     func write(_ bytes: [UInt8], _ index: Int, at offset: Int64, _ token: String, by node: String) throws -> Bool {
         guard targets.indices.contains(index), bytes.count <= Piece.most, offset >= 0,

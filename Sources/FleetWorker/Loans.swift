@@ -19,7 +19,7 @@ final class Loans: Sendable {
     /// more free place.
     private let changed: @Sendable (_ freed: String?) -> Void
     private let state = Mutex(State())
-    /// The queue on which results are checked, because a check reads whole files.
+    /// The queue for checks of results. A check reads whole files.
     let looks = DispatchQueue(label: "pipelined.fleet.looks")
 
     init(

@@ -105,7 +105,7 @@ enum MessageCheck {
             reply: report.reply.flatMap { $0.utf8.count <= NodeReport.longestReply ? $0 : nil })
     }
 
-    /// Whether the description is plausible and printable.
+    /// Whether the node's description is plausible and printable.
     static func accepts(_ node: FleetNode) -> Bool {
         NodeName.isOne(node.name) && isShort(node.version, 40) && accepts(node.filters) && node.isPlausible
     }

@@ -16,12 +16,12 @@ struct Nodes {
         var at = ContinuousClock.now
         /// Estimate of free places: the announced number, less the pictures that the node has taken since.
         var free: Int
-        /// The node has not answered an offer. It gets no further offer until it announces itself again.
+        /// The node has not answered an offer. The node gets no further offer until it announces itself again.
         var isMute = false
     }
 
     private var heard: [String: Heard] = [:]
-    /// When another process that uses this node's name was last heard.
+    /// When this node last heard from another process that uses its name.
     private var twin: ContinuousClock.Instant?
 
     /// A silent node is forgotten after a day.
@@ -29,11 +29,11 @@ struct Nodes {
     /// Maximum announcements that each node receives per second.
     private static let mostMessages = 25
     /// Maximum number of nodes, more than any fleet has. A stranger who is connected to the server could announce any
-    /// number.
+    /// number of nodes.
     private static let most = 10_000
     private static let longest = 64 << 10
 
-    /// A node, and whether it has been silent lately.
+    /// A node's description, and whether the node has been silent lately.
     subscript(name: String) -> Report? { heard[name].map { Report(node: $0.node, isSilent: !isPresent($0)) } }
 
     var names: [String] { Array(heard.keys) }

@@ -26,7 +26,7 @@ final class Offers {
     private static let inbox = "take"
     /// Timeout of an offer. A node that has not answered by then does not get the picture.
     private static let silence = Duration.seconds(2)
-    /// Pause before the next search, if some picture found no node with a free place.
+    /// Pause before the next search, if the last search found no node with a free place for some picture.
     private static let pause = Duration.milliseconds(500)
     /// How long a picture may wait although a node has room. A longer wait is reported as a problem.
     private static let tooLong = Duration.seconds(20)
@@ -110,7 +110,8 @@ final class Offers {
         Coordination.after(Self.silence) { [weak self] in self?.hear(token, nil) }
     }
 
-    /// Handles a node's answer to an offer. Nil means that the node did not answer in time, or is not connected.
+    /// Handles a node's answer to an offer. A nil answer means that the node did not answer in time, or is not
+    /// connected.
     private func hear(_ token: String, _ answer: TakeAnswer?) {
         guard let asked = asked.removeValue(forKey: token) else { return }
         let (lent, node) = (asked.lent, asked.node)
@@ -119,7 +120,7 @@ final class Offers {
             // The attempt is over, for example because the supervisor has taken the picture back meanwhile.
             try? lines.current?.publish(to: Subject.unwanted(on: node, by: loans.name))
         }
-        // If the node accepted but its answer was lost, its first request has already started the attempt.
+        // If the node accepted and its answer got lost, the node's first request may have started the attempt.
         guard lent.isNotBegun(token) else { return }
         switch answer?.word {
         // Silence counts only if the connection is still the same. After a reconnection, the answer may have been lost

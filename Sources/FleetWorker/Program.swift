@@ -30,8 +30,8 @@ enum Program {
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_LOAD_CONFIG), nil)
         // libnats' few threads need only small stacks; the default is 8 MB for each thread.
         _ = clinux_thread_stacks(512 << 10)
-        // Begins the confinement at the right moment: all trusted files are loaded, no foreign byte has been read, and
-        // only one thread runs.
+        // Begin the confinement now: all trusted files are loaded, no foreign byte has been read, and only one thread
+        // runs.
         let missing = Confinement.begin(.fleet)
         let supervisor = SupervisorChannel(channel: channel)
         supervisor.send(.hello(version: Release.version, missing: missing))

@@ -7,12 +7,12 @@ struct WaitingLine {
     /// Invited origins, each with the time until which its place is kept.
     private var invited: [String: Instant] = [:]
 
-    /// An origin leaves the queue if it has not asked again within this time, because it has then found another node,
-    /// or has nothing more to lend.
+    /// An origin that has not asked again within this time leaves the queue: it has found another node, or has nothing
+    /// more to lend.
     static let patience = Duration.seconds(5)
     /// How long a place is kept for an invited origin.
     static let time = Duration.seconds(1)
-    /// Maximum length of the queue. No fleet has so many origins. A stranger who is connected to the server could
+    /// Maximum length of the queue, more than the origins of any fleet. A stranger who is connected to the server could
     /// invent any number of origins.
     private static let longest = 1000
 

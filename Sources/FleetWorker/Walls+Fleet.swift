@@ -7,8 +7,8 @@ extension Walls {
     static let fleet = Walls(
         descriptors: 16384,
         readable: [
-            // The resolver reads these files. It can use only files and DNS, because other name services would need
-            // modules, which are not loaded.
+            // The resolver reads these files. Only files and DNS work, because other name services need modules, which
+            // are not loaded.
             "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
         ],
         connects: true,

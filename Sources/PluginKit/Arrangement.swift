@@ -7,7 +7,7 @@ public struct Arrangement: Sendable, Hashable {
     /// encloses the input, opaque `colour` fills the space around the input.
     public var left = 0, top = 0, width: Int, height: Int
     public var colour = Colour(red: 0, green: 0, blue: 0)
-    /// The part is then mirrored left to right if `isMirrored`, and turned clockwise by `quarters` quarter turns.
+    /// After that, `isMirrored` mirrors the part left to right, and `quarters` turns it clockwise by quarter turns.
     public var isMirrored = false
     public var quarters = 0
 

@@ -25,7 +25,7 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
     return UnsafePointer(filter)
 }
 
-/// The exported filter of this shared object, which can export only one.
+/// The exported filter of this shared object. A shared object can export only one filter.
 private enum Exports {
     static let make = Mutex<(@Sendable () -> any Filter)?>(nil)
 
@@ -51,7 +51,7 @@ private enum Exports {
     ) -> Int32 {
         Host.current = host
         defer { Host.current = nil }
-        // If this fails, the host calls `apply`, which reports the reason.
+        // If `arrangement` fails, the host calls `apply`, which reports the reason.
         guard let made = try? filter(values).arrangement(width: Int(width), height: Int(height)) else { return -1 }
         arrangement.pointee = made.exported
         return 0

@@ -31,16 +31,17 @@ public protocol Filter: Sendable, SendableMetatype {
     /// Names of parameters, as written in a chain. The host refuses a chain that gives none of these parameters. A
     /// parameter counts as given if its value differs from the default.
     static var atLeastOneOf: [String] { get }
-    /// Names of parameters, as written in a chain. The host refuses a chain that gives more than one of these.
+    /// Names of parameters, as written in a chain. The host refuses a chain that gives more than one of these
+    /// parameters.
     static var atMostOneOf: [String] { get }
-    /// Names of parameters, as written in a chain. In a chain that gives one of them, the traits `lumaOnly`, `curve`
-    /// and `keepsGainMap` don't hold: the filter then gets all colours.
+    /// Names of parameters, as written in a chain. In a chain that gives one of these parameters, the traits
+    /// `lumaOnly`, `curve` and `keepsGainMap` don't hold: the filter then gets all colours.
     static var needsColours: [String] { get }
 
     func apply(to image: Image) throws -> Image
-    /// With the trait `movesPixels`: where the filter puts the pixels of a picture of this size. Nil if the arrangement
-    /// depends on the pixels; the host then calls `apply`. In `apply`, `image.arranged(…)` makes the picture for an
-    /// arrangement.
+    /// Returns where a filter with the trait `movesPixels` puts the pixels of a picture of this size. Returns nil if
+    /// the arrangement depends on the pixels; the host then calls `apply`. In `apply`, `image.arranged(…)` makes the
+    /// picture for an arrangement.
     func arrangement(width: Int, height: Int) throws -> Arrangement?
 }
 

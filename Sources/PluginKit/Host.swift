@@ -22,11 +22,11 @@ public enum Host {
         return host.pointee.cancelled(host) != 0
     }
 
-    /// The path of the filter's own folder, which it may read; nil if there is none.
+    /// The path of the filter's own folder, which the filter may read; nil if the filter has no folder.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
-    /// A description of the picture, from the list that named it, or else from its own metadata. Needs the trait
-    /// `readsTexts`.
+    /// A description of the picture, from the list that named the picture, or else from the picture's own metadata.
+    /// Needs the trait `readsTexts`.
     public static var caption: String? { text(PIPELINE_CAPTION) }
     /// The name to print beside the picture. Needs the trait `readsTexts`.
     public static var credit: String? { text(PIPELINE_CREDIT) }

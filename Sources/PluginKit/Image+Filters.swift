@@ -16,7 +16,8 @@ extension Image {
         return try (isFloating ? rint() : self).cast(format)
     }
 
-    /// Rec. 601 luma of the gamma-encoded values as one grey band, as `Traits.lumaOnly` defines it. Keeps alpha.
+    /// Computes Rec. 601 luma of the gamma-encoded values, as one grey band: the luma of `Traits.lumaOnly`. Keeps
+    /// alpha.
     public func luma() throws -> Image {
         let grey = is16Bit ? "grey16" : "b-w"
         return try keepingAlpha { image in

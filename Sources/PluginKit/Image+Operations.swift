@@ -2,8 +2,8 @@
 extension Image {
     // MARK: - Samples
 
-    /// Multiplies each sample by `factor` and adds `offset`, which have one value for each band, or one for all bands.
-    /// The result's samples are 8-bit integers if `uchar` is true, and floating-point numbers otherwise.
+    /// Multiplies each sample by `factor` and adds `offset`, which have one value for each band, or one value for all
+    /// bands. The result's samples are 8-bit integers if `uchar` is true, and floating-point numbers otherwise.
     public func linear(_ factor: [Double], _ offset: [Double], uchar: Bool = false) throws -> Image {
         try Self.call(
             "linear",
@@ -43,7 +43,7 @@ extension Image {
     }
 
     /// Takes each pixel from `then` where this picture is not 0, and from `otherwise` elsewhere. With `blend`, mixes
-    /// both in proportion to this picture's value, from 0 to 255.
+    /// `then` and `otherwise` in proportion to this picture's value, from 0 to 255.
     public func ifthenelse(_ then: Image, _ otherwise: Image, blend: Bool = false) throws -> Image {
         try Self.call(
             "ifthenelse",
@@ -140,7 +140,7 @@ extension Image {
             ])
     }
 
-    /// Places the picture in a larger one. `extend` is the libvips name of the method that fills the other pixels:
+    /// Places the picture in a larger picture. `extend` is the libvips name of the method that fills the other pixels:
     /// `black`, `copy`, `repeat`, `mirror`, `white` or `background`.
     public func embed(
         x: Int, y: Int, width: Int, height: Int, extend: String = "black", background: [Double] = [0]
@@ -205,7 +205,7 @@ extension Image {
     }
 
     /// Draws `text` as a mask of one band. One point of the font's size is one pixel. Callers can't choose the
-    /// resolution, because Pango may crash when it changes.
+    /// resolution, because Pango may crash when the resolution changes.
     public static func text(_ text: String, font: String = "sans", width: Int) throws -> Image {
         try call("text", ["text": .text(text), "font": .text(font), "width": .number(Double(width))])
     }

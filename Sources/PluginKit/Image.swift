@@ -24,7 +24,7 @@ public struct Image: Sendable {
         self.init(owning: image)
     }
 
-    /// Adds a reference to the libvips image, which the caller must release.
+    /// Returns the libvips image with an additional reference, which the caller must release.
     func handedOver() -> UnsafeMutablePointer<VipsImage> {
         g_object_ref(pointer)
         return pointer

@@ -65,7 +65,7 @@ protocol AnyParameter {
 }
 
 /// Stores a parameter's value by reference. `Filter.parameters` finds the parameters by reflection, which returns only
-/// copies of them. A value that is stored in the parameter itself could not be set in this way.
+/// copies. A copy shares this object with the original, so that setting the copy's value sets the original's.
 final class Stored<Value: Sendable>: Sendable {
     private let place: Mutex<Value?>
 

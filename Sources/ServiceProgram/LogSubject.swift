@@ -1,7 +1,7 @@
-/// The jobs, batch, recipe and so on that a log line is about. The journal stores each of them as a field; on a
-/// terminal only the line's own text names them.
+/// The jobs, batch, recipe and so on that a log line is about. The journal stores each of them as a field; a terminal
+/// shows only the line's own text.
 package struct LogSubject: Sendable {
-    /// Maximum jobs that are stored as fields of one line.
+    /// Maximum number of jobs that one line stores as fields.
     private static let mostJobs = 64
 
     package var jobs: [Int] = []

@@ -1,4 +1,4 @@
-/// An option of a program's command line. The parser, the help and the manual are generated from it.
+/// An option of a program's command line. The parser, the help and the manual all derive from this declaration.
 package protocol ProgramOption: RawRepresentable, CaseIterable, Sendable where RawValue == String {
     static var program: String { get }
 

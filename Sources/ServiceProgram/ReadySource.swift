@@ -7,8 +7,9 @@ package import SystemCalls
 
 /// Calls a handler on a queue whenever a descriptor is readable or writable, or its peer has hung up.
 ///
-/// Replaces Dispatch's sources for reading and writing. On Linux, these free their bookkeeping on two threads at once
-/// when the peer hangs up. The process then sometimes crashes, or waits forever for an event that never arrives.
+/// Replaces Dispatch's sources for reading and writing. On Linux, a Dispatch source frees its bookkeeping on two
+/// threads at once when the peer hangs up. The process then sometimes crashes, or waits forever for an event that never
+/// arrives.
 package final class ReadySource: Sendable {
     package enum Direction { case reading, writing }
 
@@ -16,7 +17,7 @@ package final class ReadySource: Sendable {
         var descriptor: Descriptor?
         var handler: (@Sendable () -> Void)?
         var id: UInt64 = 0
-        /// True if the kernel will report the descriptor, or has reported it already, so that `fire` is queued.
+        /// True while the kernel watches the descriptor, and while `fire` is queued after the kernel's report.
         var armed = false
         var suspended = false
     }
@@ -60,7 +61,7 @@ package final class ReadySource: Sendable {
             defer { state = State() }
             return state
         }
-        // Releases the handler and the descriptor outside the lock, because their release may run any code.
+        // Releases the handler and the descriptor outside the lock, because their release may run arbitrary code.
         withExtendedLifetime(last) {}
     }
 
@@ -111,7 +112,7 @@ private final class ReadyLoop: Sendable {
         }
         if clinux_epoll_add(epoll, descriptor.number, writing ? 1 : 0, id) == 0 { return (descriptor, id) }
         let duplicate = Descriptor(owning: fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0))
-        // A descriptor that epoll can't watch is reported as ready, so that the handler's own call returns the error.
+        // If epoll can't watch the descriptor, report it as ready: the handler's own call then returns the error.
         if clinux_epoll_add(epoll, duplicate.number, writing ? 1 : 0, id) != 0 { source.ready() }
         return (duplicate, id)
     }

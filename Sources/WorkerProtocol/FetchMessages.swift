@@ -56,7 +56,7 @@ public struct FetchLimits: Codable, Sendable, Hashable {
         self.allowPrivateHosts = allowPrivateHosts
     }
 
-    /// The longest time in which a healthy worker sends nothing about a transfer. Within this time the transfer
+    /// The longest time in which a healthy worker sends no message about a transfer. Within this time, the transfer
     /// connects, receives bytes, finishes or fails.
     public var longestSilence: Duration { .milliseconds(connectMilliseconds + stallMilliseconds) }
 }
@@ -76,7 +76,7 @@ public enum FetchMessage: Codable, Sendable {
 
 /// The downloaded file, as the server described it. Every field may be hostile.
 public struct FetchedFile: Codable, Sendable, Hashable {
-    /// The stage that is named when a download fails.
+    /// The name of the stage in the failure of a download.
     public static let stage = "download"
 
     public var status: Int
@@ -98,8 +98,8 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
         /// The network or the server is at fault, perhaps only for a while.
         case transient
         case room
-        /// The server can't continue after the bytes that an earlier attempt has received. This attempt leaves those
-        /// bytes unchanged; the download must start over without them.
+        /// The server can't continue after the bytes that an earlier attempt has received. The failed attempt has left
+        /// those bytes unchanged, but the download must start over without them.
         case changed
     }
 
@@ -112,7 +112,7 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
     public var retryAfter: Int?
     /// Data with which a retry can resume the transfer.
     public var resume: FetchResume?
-    /// The resume data of an earlier attempt, which is still valid although this attempt has received nothing.
+    /// The resume data of an earlier attempt. The data is still valid, although this attempt has received nothing.
     public var kept: FetchResume?
 
     public init(

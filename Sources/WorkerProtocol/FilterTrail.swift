@@ -1,9 +1,9 @@
 import Glibc
 public import SystemCalls
 
-/// A record of the filters that a worker runs. When filters are applied to a picture, the worker writes a line with
-/// their names, joined by `+` if they share a table. It ends the line when the filters have returned. The supervisor
-/// shares the memory, so the record needs no messages, and can be read even after the worker has crashed.
+/// A record of the filters that a worker runs. When the worker applies filters to a picture, it writes their names to a
+/// line, joined by `+` if the filters share a table. The worker ends the line when the filters have returned. The
+/// supervisor shares the memory, so the record needs no messages, and stays readable after the worker has crashed.
 public struct FilterTrail: Sendable {
     /// Maximum length in bytes. A longer trail starts over, because only its end matters.
     private static let most = 4096
@@ -37,7 +37,8 @@ public struct FilterTrail: Sendable {
         length += bytes.count
     }
 
-    /// Returns the filters that have returned, grouped as they were applied, and the filters that are running.
+    /// `applied` are the filters that have returned, grouped as the worker applied them; `running` are the filters that
+    /// are running.
     public func read() -> (applied: [[String]], running: [String]) {
         var bytes = [UInt8](repeating: 0, count: Self.most)
         let count = pread(memory.number, &bytes, bytes.count, 0)

@@ -3,10 +3,10 @@ public import PipelineModel
 /// Messages from the supervisor to the fleet process. Some messages carry descriptors.
 public enum FleetOrder: Codable, Sendable {
     /// Sent once, as the first message: the fleet to join. The descriptors, open for reading, are the credentials and
-    /// the authority's certificate; there are none if the servers require no credentials.
+    /// the authority's certificate. If the servers require no credentials, the message carries no descriptors.
     case join(FleetMembership)
     /// This node's filters from plugins, each with its version or digest, and the files that filters use. Sent again
-    /// when they have changed.
+    /// after each change.
     case filters([String: String])
     /// Offers a picture to the other nodes, or only to the node `only`. The descriptors are the sources, open for
     /// reading, and a file for each output, open for reading and writing. Answered exactly once, by `made`, `failed`,
@@ -25,8 +25,8 @@ public enum FleetOrder: Codable, Sendable {
     /// An answer to `offered`, or sent later instead of `rendered` or `failed`: this node leaves the picture to other
     /// nodes. No message about the picture follows.
     case refuse(Int, reason: String)
-    /// Tells the origins of the accepted pictures that this node is still working on them. An origin that does not hear
-    /// this lends its picture to another node.
+    /// Tells the origins of the accepted pictures that this node is still working on them. An origin that gets no such
+    /// sign of life lends its picture to another node.
     case showLife
     /// The progress of an accepted picture.
     case progress(Int, done: Int64, total: Int64)
@@ -58,17 +58,17 @@ public struct FleetMembership: Codable, Sendable, Hashable {
     }
 }
 
-/// A picture that other nodes may render. It contains all data that they need, because they don't know this node's
+/// A picture that other nodes may render. Contains all data that those nodes need, because they don't know this node's
 /// recipes.
 public struct LentPicture: Codable, Sendable {
-    /// Unique as long as the origin's daemon runs.
+    /// Unique while the origin's daemon runs.
     public var id: Int
     /// The picture's name, for messages only.
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
     /// The filters from plugins that the picture needs, each with the origin's version or digest, and the files that
-    /// they use.
+    /// these filters use.
     public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes
@@ -117,16 +117,16 @@ public struct LentLimits: Codable, Sendable, Hashable {
 public enum FleetMessage: Codable, Sendable {
     /// Sent once, as the first message. `missing` lists the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
-    /// The state of the connection: the server in use, or nil without a connection; and the problem with the connection
-    /// and how to fix it, or nil. Sent at each change.
+    /// The state of the connection, sent at each change. `server` is the server in use; nil without a connection.
+    /// `problem` says what is wrong with the connection and how to fix it; nil if there is no problem.
     case line(server: String?, problem: String?)
-    /// Another node's description, and whether it is silent. Sent at each change.
+    /// Another node's description, and whether the node is silent. Sent at each change.
     case node(FleetNode, isSilent: Bool)
     /// The process has removed a node from its list, because the node has been silent for a long time.
     case forgotten(node: String)
 
-    /// A node has started to render a lent picture. With nil, the node has given up the picture, or can't be reached
-    /// any more.
+    /// A node has started to render a lent picture. If `node` is nil, the node that had started has given up the
+    /// picture, or can't be reached any more.
     case begun(Int, node: String?)
     case progress(Int, done: Int64, total: Int64)
     /// A lent picture is rendered. The results are in the files that were sent with `lend`. The `FetchedFile` describes

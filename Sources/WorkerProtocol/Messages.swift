@@ -22,15 +22,15 @@ public struct OpenRequest: Codable, Sendable {
     public var name: String
     /// Nil means the same outputs as for the previous picture.
     public var outputs: [RenderOutput]?
-    /// Maximum number of pixels. The worker refuses a picture whose header has more.
+    /// Maximum number of pixels. The worker refuses a picture whose header announces more pixels.
     public var maxPixels: Int64
-    /// Maximum size in bytes. The worker refuses a PNG whose texts and profile unpack to more.
+    /// Maximum unpacked size of a PNG's texts and profile, in bytes. The worker refuses a PNG that exceeds it.
     public var maxTexts: Int64
     public var onTruncated: TruncatedPolicy
     public var raw: RawPolicy
     /// Maximum number of the filters' log lines to send. The worker only counts further lines.
     public var filterLines: Int
-    /// Memory granted in advance, in bytes. The worker renders the picture at once if its header shows that this
+    /// Memory granted in advance, in bytes. The worker renders the picture at once if its header shows that the grant
     /// suffices. Nil grants nothing.
     public var grant: Int64?
 
@@ -112,8 +112,8 @@ public struct SheetRequest: Codable, Sendable {
 
 /// Messages from a render worker to the supervisor.
 public enum WorkerMessage: Codable, Sendable {
-    /// Sent before `hello`: the worker loads this plugin next. If the worker then dies or hangs, this plugin is to
-    /// blame.
+    /// Sent before `hello`: the worker loads this plugin next. If the worker then dies or hangs, this plugin is the
+    /// cause.
     case loading(String)
     /// Sent once, before any request. The message carries a descriptor: the memory of the worker's `FilterTrail`.
     case hello(Hello)
@@ -126,7 +126,7 @@ public enum WorkerMessage: Codable, Sendable {
     /// before.
     case made(PictureHeader, [RenderedOutput])
     /// Sent repeatedly during a render: the number of pixels read so far, and the number that all outputs read in
-    /// total. It is never sent after the answer.
+    /// total. Never sent after the answer.
     case progress(done: Int64, total: Int64)
     /// The answer to `render`, and the last message after `rendering`: the written outputs, in order.
     case rendered([RenderedOutput])
@@ -151,7 +151,7 @@ public struct FilterLine: Codable, Sendable, Hashable {
 }
 
 public struct CrashNote: Codable, Sendable, Hashable {
-    /// The filter whose code was running; nil if none was.
+    /// The filter whose code was running; nil if no filter's code was running.
     public var filter: String?
     public var isOutOfMemory: Bool
 
@@ -209,11 +209,11 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var framesTaken: [Int]
     /// An estimate of the memory needed to render the picture, in bytes.
     public var memory: Int64
-    /// When the picture was taken, according to EXIF. Nil unless the request asks for the date.
+    /// When the picture was taken, according to EXIF; nil unless the request asks for the date.
     public var taken: PictureDate?
-    /// Facts for conditions. Nil unless the request asks for them.
+    /// Facts for the outputs' conditions; nil unless the request asks for facts.
     public var facts: PictureFacts?
-    /// The picture's gain map, in words: "gain map 1008 × 756". Nil if it has none.
+    /// The picture's gain map, in words: "gain map 1008 × 756". Nil if the picture has no gain map.
     public var gainMap: String?
     /// The plan for the gain map in each output, in words; an empty text if there is nothing to report.
     public var gainMapPlans: [String]
@@ -254,7 +254,7 @@ public struct WorkerFailure: Codable, Sendable, Hashable, Error {
     public var message: String
     public var advice: String?
     public var `class`: FailureClass
-    /// The filter that is to blame, if any.
+    /// The filter that caused the failure, if a filter did.
     public var filter: String?
 
     public init(

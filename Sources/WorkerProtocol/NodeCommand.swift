@@ -8,7 +8,7 @@ public enum NodeCommand: Codable, Sendable, Hashable {
     case cancelAll
     /// Finishes the work in flight, and starts no new work.
     case drain
-    /// Asks a question, which changes nothing. A node answers it even with `Obey=no`.
+    /// Asks a question, which changes nothing. A node answers questions even with `Obey=no`.
     case ask(NodeQuestion)
 }
 

@@ -1,7 +1,6 @@
-/// A message type, some of whose messages are sent for every picture. These messages are packed: the fields have a
-/// fixed order, a number takes eight bytes, and a text follows its length. As JSON, they would cost the supervisor more
-/// than all its other work. All other messages are sent as JSON, whose first byte never equals the kind of a packed
-/// message.
+/// A type with messages that are sent for every picture. Such a message is packed: the fields have a fixed order, a
+/// number takes eight bytes, and a text follows its length. As JSON, these messages would cost the supervisor more than
+/// all its other work. All other messages are sent as JSON, whose first byte never equals the kind of a packed message.
 protocol PackedMessage {
     /// Returns nil for a message that is sent as JSON.
     func pack() -> Packer?
@@ -15,7 +14,7 @@ struct PackedMessageError: Error, CustomStringConvertible {
 struct Packer {
     private(set) var bytes: [UInt8]
 
-    /// `kind` distinguishes the messages of a type. It is less than the first byte of any JSON text.
+    /// `kind` distinguishes the messages of a type. A kind is less than the first byte of any JSON text.
     init(_ kind: UInt8) {
         bytes = [kind]
         bytes.reserveCapacity(256)

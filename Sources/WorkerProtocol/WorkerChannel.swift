@@ -8,7 +8,7 @@ public import SystemCalls
 public struct WorkerChannel: Sendable {
     /// The descriptor number of the worker's end.
     public static let workerDescriptor: Int32 = 3
-    /// Maximum length of a message in bytes. A socket's default send buffer has room for it.
+    /// Maximum length of a message in bytes. A socket's default send buffer has room for such a message.
     public static let longestMessage = 128 * 1024
 
     /// Maximum number of descriptors that a message carries, such as the files for a job's outputs.

@@ -18,8 +18,8 @@ typedef struct {
     int width, height;
 } jpeg_plane;
 
-/* Whether a file that begins with these bytes can be decoded, according to its header. False if the header extends
- * beyond these bytes. */
+/* Whether this module can decode the file that begins with these bytes, according to the file's header. False if the
+ * header extends beyond these bytes. */
 bool jpeg_planes_can_decode(const uint8_t *start, size_t length);
 
 /* Decodes a file at 1/shrink of its size, where shrink is 1, 2, 4 or 8: luma alone if count is 1, or luma, blue and

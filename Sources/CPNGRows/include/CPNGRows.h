@@ -1,10 +1,10 @@
 /* Reads and packs the pixels of common PNGs, row by row, faster than libpng and libspng.
  *
  * The reader takes non-interlaced pictures with 8 bits per sample: grey, grey with alpha, RGB, and RGB with alpha. It
- * refuses every other file, and every file with damage that it sees; the caller then reads the file with libvips. Each
- * row that it returns equals the row that libvips returns.
+ * refuses every other file, and every file in which it detects damage; the caller then reads the file with libvips.
+ * Each row that the reader returns equals the row that libvips returns.
  *
- * It needs some 300 KB and a few rows of memory, whatever the height of the picture. */
+ * The reader needs some 300 KB and a few rows of memory, no matter how high the picture is. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,8 +32,9 @@ png_rows *png_rows_open(png_rows_file file, png_rows_size *size);
 
 void png_rows_close(png_rows *rows);
 
-/* Returns the samples of the next row, which are valid until the next call. Returns NULL after the last row, and once
- * the file is refused. Compares all checksums, and reads the file to its end, before it returns the last row. */
+/* Returns the samples of the next row, which are valid until the next call. Returns NULL after the last row, and after
+ * the reader has refused the file. Compares all checksums, and reads the file to its end, before it returns the last
+ * row. */
 const uint8_t *png_rows_next(png_rows *rows);
 
 /* Computes rounded Rec. 601 luma from RGB samples. */

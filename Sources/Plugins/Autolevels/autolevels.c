@@ -1,8 +1,8 @@
-/* autolevels: the darkest tone becomes black, the brightest white.
+/* autolevels: the darkest tone becomes black, and the brightest tone becomes white.
  *
  * The search for these tones ignores the darkest and the brightest `clip` percent of each band's pixels, and all
- * transparent pixels. All bands are stretched linearly by the same amount, which keeps the colours. With `balance`,
- * each band is stretched on its own, which removes a tint. */
+ * transparent pixels. The filter stretches all bands linearly by the same amount, which keeps the colours. With
+ * `balance`, it stretches each band on its own, which removes a tint. */
 #include <pipeline_vips.h>
 
 enum { CLIP, BALANCE, STRENGTH, PARAMETER_COUNT };
@@ -45,7 +45,8 @@ static int sample(const VipsPel *row, gboolean is_wide, int i) {
     return is_wide ? ((const uint16_t *)row)[i] : row[i];
 }
 
-/* Counts a band's pixels of each value, weighted by alpha if the picture has alpha. The picture is in memory. */
+/* Counts how many of a band's pixels have each value, weighted by alpha if the picture has alpha. The picture must be
+ * in memory. */
 static void count(VipsImage *input, int band, uint64_t *counts) {
     int step = input->Bands, width = input->Xsize;
     gboolean has_alpha = vips_image_hasalpha(input), is_wide = input->BandFmt == VIPS_FORMAT_USHORT;

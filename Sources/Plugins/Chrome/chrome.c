@@ -1,7 +1,7 @@
 /* chrome: slide film, with stronger colours and more contrast.
  *
- * Multiplies each colour's distance from luma by `saturation`. Then maps tones through noir's S-curve with `contrast`, and keeps
- * hues: a blue sky stays blue. */
+ * Multiplies each colour's distance from luma by `saturation`. Then maps tones through noir's S-curve with `contrast`,
+ * and keeps hues: a blue sky stays blue. */
 #include <pipeline_vips.h>
 
 enum { SATURATION, CONTRAST, PARAMETER_COUNT };

@@ -58,7 +58,7 @@ static int size(const PipelineHost *host, const PipelineValue *values, PipelineA
     return 0;
 }
 
-/* Fails if libvips chooses the position. */
+/* Describes the part to keep. Fails for `attention` and `entropy`, because libvips then chooses the part. */
 static int arrange(
     const PipelineHost *host, const PipelineValue *values, int width, int height, PipelineArrangement *to) {
     const char *position = values[POSITION].text;

@@ -1,6 +1,7 @@
 /* fade: a photograph that has hung in the sun.
  *
- * Reduces the distance of colours from luma. Then maps each band linearly, so that black becomes lighter and white darker. */
+ * Reduces the distance of colours from luma. Then maps each band linearly, so that black becomes lighter and white
+ * darker. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

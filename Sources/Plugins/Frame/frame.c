@@ -1,7 +1,8 @@
 /* frame: a border with the picture's caption and credit below the picture.
  *
- * Both texts stand in the strip below the picture: the caption at the left, the credit at the right. A long text is broken into
- * lines, and made smaller until it fits. Without texts, the border has the same width on all sides. */
+ * Both texts stand in the strip below the picture: the caption at the left, the credit at the right. The filter breaks
+ * a long text into lines, and makes it smaller until it fits. Without texts, the border has the same width on all
+ * sides. */
 #include <pipeline_vips.h>
 
 enum { WIDTH, UNIT, STRIP, COLOUR, CAPTION, CREDIT, TEXT_COLOUR, FONT, PARAMETER_COUNT };

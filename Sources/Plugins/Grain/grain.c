@@ -42,8 +42,8 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 
 enum { TILE = 512 };
 
-/* The factor by which a blur in both directions reduces the standard deviation of noise: the sum of the squares of the
- * one-dimensional kernel's normalised weights. */
+/* Computes the factor by which a blur in both directions reduces the standard deviation of noise: the sum of the
+ * squares of the one-dimensional kernel's normalised weights. */
 static double weakening(double sigma) {
     double sum = 0, squares = 0;
     for (int x = -100; x <= 100; x++) {
@@ -54,8 +54,8 @@ static double weakening(double sigma) {
     return squares / (sum * sum);
 }
 
-/* Makes a tile of noise in memory, with standard deviation 1 and opposite edges that fit together. A blur makes the grains as
- * large as `size`. */
+/* Makes a tile of noise in memory, with standard deviation 1 and opposite edges that fit together. A blur makes the
+ * grains as large as `size`. */
 static int tile(double size, int seed, VipsImage **out) {
     double sigma = size / 2;
     int margin = (int)ceil(4 * sigma);

@@ -1,7 +1,7 @@
 /* instant: a warm, faded print from an instant camera.
  *
- * Maps each band through a gentle S-curve to its own range of values: shadows become bluish and highlights yellowish, and no
- * pixel stays quite black. A grey picture becomes coloured. */
+ * Maps each band through a gentle S-curve to its own range of values: shadows become bluish and highlights yellowish,
+ * and no pixel stays quite black. A grey picture becomes coloured. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

@@ -1,4 +1,4 @@
-/* lut: the look of a .cube file, as colour programs write it.
+/* lut: the look of a .cube file, a format that colour-grading programs write.
  *
  * The file contains a table of colours: a 1D table is a curve for each band, and a 3D table has a colour for each mix
  * of red, green and blue. Colours between the entries of a 3D table are interpolated in a tetrahedron of four
@@ -42,7 +42,7 @@ static void clear(void *memory) {
     g_bytes_unref(table->file);
 }
 
-/* Reads up to three numbers, and returns how many there are; 0 if anything else follows. */
+/* Reads up to three numbers, and returns their number; 0 if anything else follows them. */
 static int numbers(const char *text, float *found) {
     int count = 0;
     char *end;
@@ -55,7 +55,7 @@ static int numbers(const char *text, float *found) {
     return text[strspn(text, " \t\r")] == 0 ? count : 0;
 }
 
-/* Makes room for a table of this size. */
+/* Allocates a table of this size. Returns FALSE if the size is not valid, or if the file has a size already. */
 static gboolean make_room(Table *table, int dimensions, int size) {
     if (table->colours || size < 2 || size > (dimensions == 1 ? 65536 : 129))
         return FALSE;
@@ -155,8 +155,8 @@ static inline __attribute__((always_inline)) void mix(const Look *look, Pipeline
         run->samples[band][i] += look->strength * (colour[band] - run->samples[band][i]);
 }
 
-/* Finds where a run's samples lie in the table, for each band: the number of whole steps, and the fraction of the next
- * step. */
+/* Finds the place of a run's samples in the table, for each band: the number of whole steps, and the fraction of the
+ * next step. */
 static inline __attribute__((always_inline)) void find(
     const Table *table, const PipelineRun *run, int steps[3][PIPELINE_RUN], float parts[3][PIPELINE_RUN]) {
     for (int band = 0; band < 3; band++) {

@@ -1,7 +1,7 @@
 /* mono: black and white, from luma or from a mix of the channels.
  *
- * The weights of red, green and blue are divided by their sum, so that white stays white. The default weights are those
- * of luma. Changes middle tones with a power, x ^ (½ ^ brightness). Then maps tones through noir's S-curve with
+ * Divides the weights of red, green and blue by their sum, so that white stays white. The default weights are luma's
+ * weights. Changes middle tones with a power, x ^ (½ ^ brightness). Then maps tones through noir's S-curve with
  * `contrast`. */
 #include <pipeline_vips.h>
 

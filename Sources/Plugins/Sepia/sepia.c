@@ -1,7 +1,7 @@
 /* sepia: the brown of an old print.
  *
- * Each band becomes luma ^ power. The power is smallest for red and largest for blue, so that middle tones become brown. Black
- * stays black, and white stays white. */
+ * Each band becomes luma ^ power. The power is smallest for red and largest for blue, so that middle tones become
+ * brown. Black stays black, and white stays white. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

@@ -1,7 +1,7 @@
 /* sharpen: an unsharp mask over luma.
  *
- * Computes the difference between luma and blurred luma, reduces it by `threshold`, and multiplies it by `amount`. Adds the
- * result to all bands alike, so that edges keep their colour. Transparent pixels have no weight in the blur. */
+ * Computes the difference between luma and blurred luma, reduces it by `threshold`, and multiplies it by `amount`. Adds
+ * the result to all bands alike, so that edges keep their colour. Transparent pixels have no weight in the blur. */
 #include <pipeline_blur.h>
 
 enum { AMOUNT, RADIUS, THRESHOLD, PARAMETER_COUNT };

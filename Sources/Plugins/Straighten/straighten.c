@@ -21,7 +21,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 typedef float Pair __attribute__((vector_size(32), aligned(16), may_alias));
 
 /* The weights of the four pixels around a place, for a cubic curve through them. The place lies at one of FINENESS
- * steps between the second and the third pixel. Each weight is repeated for the four samples of a pixel. */
+ * steps between the second and the third pixel. The table repeats each weight for the four samples of a pixel. */
 enum { FINENESS = 256 };
 
 typedef struct Weights {
@@ -52,8 +52,8 @@ static inline void place(const Turn *turn, VipsImage *in, int x, int y, float *l
     *top = turn->across * below - turn->down * right + (float)(in->Ysize - 1) / 2;
 }
 
-/* Returns the pixels of an area of the input, with colours weighted by alpha. Beyond the picture, the pixels at its
- * edge are repeated. */
+/* Returns the pixels of an area of the input, with colours weighted by alpha. Beyond the picture, repeats the pixels at
+ * its edge. */
 PIPELINE_VECTORS
 static PipelineQuad *pixels(VipsRegion *from, const VipsRect *area) {
     VipsImage *in = from->im;
@@ -66,7 +66,7 @@ static PipelineQuad *pixels(VipsRegion *from, const VipsRect *area) {
         int row = VIPS_CLIP(0, area->top + y, in->Ysize - 1);
         PipelineQuad *pixel = result + y * width;
         pipeline_read(VIPS_REGION_ADDR(from, left, row), is_wide, (right - left + 1) * bands, line);
-        /* Also copies samples of the next pixel, which do no harm, because the result does not use them. */
+        /* Also copies samples of the next pixel. They do no harm, because the result does not use them. */
         for (int i = left; i <= right; i++)
             memcpy(pixel + i - area->left, line + (i - left) * bands, sizeof *pixel);
         for (int x = left - area->left; has_alpha && x <= right - area->left; x++) {

@@ -1,10 +1,10 @@
 /* tilt-shift: a sharp band in a soft picture, which looks like a model landscape.
  *
- * Within the band only the sharp picture shows. Beyond the band the blur becomes wider in a smooth step, which is as wide as half
- * the band, or a tenth of the picture's height if that is more. In the first half of the step, a narrow blur replaces the sharp
- * picture, and in the second half the wide blur replaces the narrow blur: so no soft shadow surrounds sharp edges. The
- * filter blurs the squares of the samples, which are nearly proportional to light, so that bright places shine over
- * dark places. */
+ * Within the band, only the sharp picture shows. Beyond the band, the blur becomes wider in a smooth step. The step is
+ * as wide as half the band, but at least a tenth of the picture's height. In the first half of the step, a narrow blur
+ * replaces the sharp picture, and in the second half, the wide blur replaces the narrow blur. So no soft shadow
+ * surrounds sharp edges. The filter blurs the squares of the samples, which are nearly proportional to light, so that
+ * bright places shine over dark places. */
 #include <pipeline_blur.h>
 
 enum { POSITION, WIDTH, BLUR, ANGLE, PARAMETER_COUNT };
@@ -62,8 +62,8 @@ static inline __attribute__((always_inline)) float step_at(const Band *band, int
     return t * t * (3 - 2 * t);
 }
 
-/* Mixes two blurred pictures, which arrive as one picture: the bands of the narrow blur, then those of the wide blur.
- * In the second half of the step, the wide blur replaces the narrow blur. */
+/* Mixes two blurred pictures, which arrive as one picture: the bands of the narrow blur, then the bands of the wide
+ * blur. In the second half of the step, the wide blur replaces the narrow blur. */
 PIPELINE_VECTORS
 static int widen(VipsRegion *region, void *sequence, void *image, void *memory, gboolean *stop) {
     (void)image;
@@ -86,7 +86,7 @@ static int widen(VipsRegion *region, void *sequence, void *image, void *memory, 
     return 0;
 }
 
-/* In the first half of the step, the blurred picture replaces the sharp one. */
+/* In the first half of the step, the blurred picture replaces the sharp picture. */
 PIPELINE_VECTORS
 static void soften(const void *context, PipelineRun *run) {
     const Band *band = context;
@@ -114,7 +114,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     (void)host;
     PIPELINE_OWNED VipsImage *weighed = NULL, *narrow = NULL, *wide = NULL, *both = NULL, *mixed = NULL, *soft = NULL;
     double sigma = pipeline_length(values[BLUR].number, "%", input);
-    /* Shrinks the picture more than a single blur would, because it is blurred twice. */
+    /* Shrinks the picture more than for a single blur, because the filter blurs it twice. */
     int shrink = pipeline_shrink(1.25 * sigma);
     Band band = band_of(values, input->Xsize, input->Ysize);
     if (pipeline_weighed(input, shrink, PIPELINE_LIGHT, &weighed)

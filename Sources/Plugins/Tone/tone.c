@@ -1,10 +1,10 @@
 /* tone: exposure, contrast, colour and white balance.
  *
- * Exposure and white balance multiply light, and not the gamma-encoded values: one stop more is twice the light.
+ * Exposure and white balance multiply linear light, not the gamma-encoded values: one stop more doubles the light.
  * Saturation and vibrance multiply each colour's distance from luma. The other parameters together form one curve,
  * which keeps hues. `contrast` mixes in noir's S-curve. `shadows` and `highlights` move the dark and the bright tones;
  * black and white stay. Negative `highlights` also bring back tones that exposure has moved beyond white. If every
- * parameter has its default value, no byte changes. */
+ * parameter has its default value, the filter changes no byte. */
 #include <pipeline_vips.h>
 
 enum {
@@ -37,7 +37,7 @@ typedef struct Editing {
     PipelineCurve light[3], tones;
 } Editing;
 
-/* The context of `multiply` and `curve`. `white` is the largest value to which `gains` move white in any band, but at
+/* The context of `multiply` and `curve`. `white` is the largest value that white gets in any band from `gains`, but at
  * least 1. */
 typedef struct Light {
     const PipelineValue *values;
@@ -91,7 +91,7 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     double warmth = values[TEMPERATURE].number / 2, green = exp2(-values[TINT].number / 4);
     Light light = {values, {1, 1, 1}, 1};
     if (pipeline_colour_bands(input) == 3) {
-        /* White keeps its luminance. */
+        /* Divides the gains by the luminance that they would give white, so that white keeps its luminance. */
         double red = exp2(warmth), blue = exp2(-warmth), luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
         light.gains[0] = red / luminance;
         light.gains[1] = green / luminance;

@@ -1,8 +1,8 @@
 /* vignette: darker corners, as from an old lens.
  *
- * The distance from the middle is 0 in the middle and 1 in the corners. Nothing changes up to the distance `radius`. Beyond it
- * the picture becomes darker in a smooth step. The corners lose the fraction `strength` of their brightness. The bright
- * area is an ellipse with the picture's proportions. */
+ * The distance from the middle is 0 in the middle and 1 in the corners. Up to the distance `radius`, nothing changes.
+ * Beyond that distance, the picture becomes darker in a smooth step. The corners lose the fraction `strength` of their
+ * brightness. The bright area is an ellipse with the picture's proportions. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, RADIUS, PARAMETER_COUNT };

@@ -1,8 +1,8 @@
 /* watermark: a text or a picture, laid over a corner.
  *
- * `size` is the mark's width, which is reduced if the picture has too little room. A text has a soft shadow, so that it is
- * readable on any picture: a light text has a dark shadow, and a dark text a light one. A grey picture stays grey if the mark
- * is grey. Transparent pixels become as opaque as the mark above them. */
+ * `size` is the mark's width; the filter reduces the width if the picture has too little room. A text has a soft
+ * shadow, so that it is readable on any picture: a light text has a dark shadow, and a dark text has a light shadow. A
+ * grey picture stays grey if the mark is grey. Transparent pixels become as opaque as the mark above them. */
 #include <pipeline_vips.h>
 
 enum { TEXT, PICTURE, POSITION, OPACITY, SIZE, MARGIN, COLOUR, FONT, SHADOW, PARAMETER_COUNT };
@@ -76,7 +76,7 @@ static void release(Mark *mark) {
     pipeline_release(&mark->mask);
 }
 
-/* Draws the text as large as fits into this width and height. */
+/* Draws the text in the largest size that fits into this width and height. */
 static int draw(const PipelineHost *host, const PipelineValue *values, int width, int height, VipsImage **out) {
     PIPELINE_OWNED VipsImage *measure = NULL;
     const char *text = values[TEXT].text, *font = values[FONT].text;
@@ -116,8 +116,8 @@ static int read_picture(const PipelineHost *host, const PipelineValue *values, i
         || vips_extract_band(memory, &mark->mask, memory->Bands - 1, NULL);
 }
 
-/* Makes the text's shadow, which is wider and softer than the text, and lies slightly to the right and below. *reach is the
- * number of pixels by which the shadow's picture extends beyond the text on each side. */
+/* Makes the text's shadow, which is wider and softer than the text, and lies slightly to the right and below. *reach is
+ * the number of pixels by which the shadow's picture extends beyond the text on each side. */
 static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
     int size = VIPS_MAX(1, text->mask->Ysize / 20);
     double bright = 0;
@@ -144,9 +144,9 @@ static int lay(VipsImage *sheet, const Mark *mark, double opacity, int inset, Vi
         || vips_ifthenelse(shown, over, sheet, out, "blend", TRUE, NULL);
 }
 
-/* Paints the mark, and its shadow if it has one, onto a transparent sheet in memory. The sheet's colours are weighted
- * by alpha, and its last band is alpha. *reach is the number of pixels by which the sheet extends beyond the mark on
- * each side. */
+/* Paints the mark, and its shadow if the mark is a text with a shadow, onto a transparent sheet in memory. The sheet's
+ * colours are weighted by alpha, and its last band is alpha. *reach is the number of pixels by which the sheet extends
+ * beyond the mark on each side. */
 static int paint(
     const PipelineHost *host, const PipelineValue *values, int width, int height, int *reach, VipsImage **out) {
     Mark mark = {NULL, NULL}, shadow = {NULL, NULL};

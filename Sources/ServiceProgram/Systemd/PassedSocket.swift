@@ -27,7 +27,7 @@ package struct PassedSocket {
     }
 
     /// The control socket (pipelined.socket), or nil if systemd passed no socket. Throws if systemd passed several
-    /// sockets, or one that is not a listening Unix stream socket.
+    /// sockets, or a socket that is not a listening Unix stream socket.
     package static func control() throws(PassedSocketError) -> Descriptor? {
         let advice = "; the unit's one socket is ListenStream=/run/pipelined/control.sock, as in pipelined.socket"
         let passed = try all()

@@ -12,7 +12,7 @@ package enum ServiceManager {
         _ = sd_notify(0, assignments.joined(separator: "\n"))
     }
 
-    /// Announces that the daemon is reloading its settings. `READY=1` must follow when that is done.
+    /// Announces that the daemon is reloading its settings. Once the reload is done, `READY=1` must follow.
     package static func notifyReloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -25,7 +25,7 @@ package enum ServiceManager {
         notify("STOPPING=1", "EXTEND_TIMEOUT_USEC=\(Int(time / .microseconds(1)))")
     }
 
-    /// The interval within which the manager expects a ping (`WatchdogSec=`); nil if it expects none.
+    /// The interval within which the manager expects a ping (`WatchdogSec=`); nil if the manager expects no pings.
     package static var watchdogInterval: Duration? {
         var microseconds: UInt64 = 0
         guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Pings the service manager (`WatchdogSec=`), but only after each station has answered in turn. If a station never
-/// answers, the pings stop, and the manager restarts the daemon.
+/// Asks each station in turn, and pings the service manager (`WatchdogSec=`) once all stations have answered. If a
+/// station never answers, the pings stop, and the manager restarts the daemon.
 ///
 /// No station may wait for a disk: a mount that hangs is no reason to restart the daemon.
 package actor Watchdog: QueueActor {
@@ -18,11 +18,11 @@ package actor Watchdog: QueueActor {
     package nonisolated let executor = QueueExecutor("pipelined.watchdog")
     private let stations: [Station]
     private let ping: @Sendable () -> Void
-    /// The station that was asked, and has not answered yet.
+    /// The station that the watchdog has asked, and that has not answered yet.
     private var awaited: Station?
     private var rounds = 0
-    /// The time until a missing answer is logged: a quarter of the interval, so that the line is written before the
-    /// manager ends the daemon.
+    /// The time until the watchdog logs a missing answer: a quarter of the interval, so that the log line precedes the
+    /// end of the daemon.
     private var patience: Duration?
     private var timer: (any DispatchSourceTimer)?
 

@@ -41,8 +41,8 @@ package struct AccessList {
         self.init(bytes[..<count])
     }
 
-    /// Lets only the file's owner and this group read and write the file. Unlike a change of the file's group, this needs
-    /// neither a privilege nor membership.
+    /// Allows only the file's owner and this group to read and write the file. Unlike a change of the file's group, a
+    /// change of its ACL needs neither a privilege nor membership in the group.
     package static func open(_ path: String, toGroup group: UInt32) throws(SystemError) {
         let anyone = UInt32.max
         let entries: [(kind: UInt16, rights: UInt16, whose: UInt32)] = [
@@ -61,8 +61,8 @@ package struct AccessList {
         }
     }
 
-    /// Parses the attribute. It has a version of four bytes, and eight bytes for each entry: kind, rights, and user or
-    /// group.
+    /// Parses the attribute: a version of four bytes, then eight bytes for each entry, with its kind, its rights, and
+    /// the user or group.
     init(_ bytes: ArraySlice<UInt8>) {
         func number(at start: Int, bytes count: Int) -> UInt32 {
             (0..<count).reduce(0) { $0 | UInt32(bytes[bytes.startIndex + start + $1]) << (8 * $1) }

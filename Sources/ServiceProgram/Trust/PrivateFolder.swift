@@ -10,7 +10,8 @@ package enum PrivateFolder {
         }
     }
 
-    /// Opens the folder. Throws unless it belongs to the daemon or root, and nobody else may write there.
+    /// Opens the folder. Throws unless the folder belongs to the daemon's user or to root, and nobody else may write in
+    /// it.
     package static func open(_ name: String, in above: Descriptor, at path: String) throws -> Descriptor {
         let folder: Descriptor
         do {
@@ -32,7 +33,8 @@ package enum PrivateFolder {
             throw UnsafeFolder(description: "\(path) is another file system than the folder it lies in; unmount it")
         }
         if status.isWritableByOthers {
-            // The group's bits are the mask of an ACL, so this limits the ACL as well.
+            // If the folder has an ACL, the group's mode bits are the ACL's mask, so the new mode limits the ACL as
+            // well.
             _ = fchmod(folder.number, 0o700)
             status = FileStatus(try folder.status())
         }

@@ -1,9 +1,9 @@
 import Glibc
 package import SystemCalls
 
-/// Plugins, hooks, recipes and settings decide what the daemon does, so it uses such a file only if no untrusted user
-/// can change it. The file, and each folder and symbolic link on the path to it, must belong to a trusted owner. Nobody
-/// else may have permission to write, by mode or by ACL.
+/// Plugins, hooks, recipes and settings decide what the daemon does, so the daemon uses such a file only if no
+/// untrusted user can change the file. The file, and each folder and symbolic link on the path to it, must belong to a
+/// trusted owner. Nobody else may have permission to write, by mode or by ACL.
 package enum Trust {
     /// Root, the user that the daemon runs as, and the owner of its program.
     package static let owners: Set<UInt32> = {
@@ -28,7 +28,8 @@ package enum Trust {
         // A link has no mode. In a folder with the sticky bit, such as /tmp, users can't replace each other's files.
         if status.kind == .link || (status.kind == .folder && status.mode & S_ISVTX != 0) { return nil }
         if status.mode & S_IWOTH != 0 { return "everybody can write \(path); `chmod o-w` it" }
-        // If the file has an ACL, the group's bits are its mask: the maximum that it grants to a named user or a group.
+        // If the file has an ACL, the group's mode bits are the ACL's mask: the most that the ACL grants to a named
+        // user or to a group.
         guard status.mode & S_IWGRP != 0 else { return nil }
         let list: AccessList?
         do {

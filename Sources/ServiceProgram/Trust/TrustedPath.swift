@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 package import SystemCalls
 
-/// A path that was opened step by step, so that the checked file is the opened file, even if somebody renames folders
-/// in between.
+/// A path that was checked and opened one step at a time. So the opened file is the checked file, even if somebody
+/// renames folders in between.
 package struct TrustedPath {
     /// The folder that contains the file, and the file's name there.
     private let folder: Descriptor
@@ -49,7 +49,7 @@ package struct TrustedPath {
         path = last == "." ? FileSystem.join("/", here) : "\(here)/\(last)"
     }
 
-    /// Opens the file; fails if somebody has replaced it by a link.
+    /// Opens the file. Fails if somebody has replaced the file with a link.
     package func open(_ flags: Int32) throws(SystemError) -> Descriptor {
         let number = clinux_open_at(folder.number, name, flags | O_NOFOLLOW)
         guard number >= 0 else { throw SystemError("open", path) }
