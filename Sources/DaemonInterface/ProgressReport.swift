@@ -18,7 +18,7 @@ package struct ProgressReport: Sendable {
         }
     }
 
-    /// The progress of a job in work. `operation` is the queue of the executing operation; `figures` belong to that
+    /// The progress of a running job. `operation` is the queue of the executing operation; `figures` belong to that
     /// operation.
     package typealias OfJob = (job: JobRecord, fraction: Double, operation: String?, figures: Figures?)
 
@@ -28,7 +28,7 @@ package struct ProgressReport: Sendable {
     package var jobs: [OfJob]
     /// Number of unfinished batches.
     package var unfinished: Int
-    /// Number of jobs in work.
+    /// Number of running jobs.
     package var running: Int
 
     package init(

@@ -92,7 +92,7 @@ package enum LedgerFile {
             Restore a backup of it if you have one: stop pipelined, put the backup in place of \(places.ledger), and start again.
 
             Without one, nothing is known of earlier jobs. Their results and originals stay where they are: archive/, failed/, cancelled/ and the
-            outboxes are not touched. Pictures that were in work are taken in again, and may come out a second time; so may all
+            outboxes are not touched. Pictures in progress are taken in again, and may come out a second time; so may all
             pictures of an inbox with Original=keep. Files that were added or downloaded, and not yet processed, lie in
             \(places.recovered)/added: drop them into an inbox.
 

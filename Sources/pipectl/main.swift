@@ -10,8 +10,12 @@ signal(SIGPIPE, SIG_DFL)
 // wcwidth(3) needs this for the width of each character.
 setlocale(LC_CTYPE, "C.UTF-8")
 
-// In a word that is not UTF-8, such as some file names, escapes replace the invalid bytes.
 let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
-    .compactMap { word in word.map { UnsafeRawBufferPointer(start: $0, count: strlen($0)).escaped } }
+    .compactMap { word in word.map { UnsafeRawBufferPointer(start: $0, count: strlen($0)) } }
+// Swift would replace the invalid bytes, and the word would name a file that does not exist.
+if let wrong = words.first(where: { String(validating: $0, as: UTF8.self) == nil }) {
+    Program.report(.usage("\(wrong.escaped) is not UTF-8; rename it"), json: false)
+    exit(ExitCode.usage.rawValue)
+}
 
-exit(Program.run(words).rawValue)
+exit(Program.run(words.map { String(decoding: $0, as: UTF8.self) }).rawValue)

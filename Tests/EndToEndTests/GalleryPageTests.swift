@@ -88,6 +88,23 @@ struct GalleryPageTests {
         }
     }
 
+    @Test("a file that can't be sent leaves the panel open, and is named there")
+    func unsent() async throws {
+        try await GalleryPage.with { daemon, browser in
+            for name in ["a.png", "b.png"] { try daemon.write(Picture.small, to: "mine/\(name)") }
+            try browser.click("#add")
+            try browser.choose(["a.png", "b.png"].map { daemon.path("mine/\($0)") }, in: ".adding input[type=file]")
+            try await browser.until("!document.querySelector('.adding .strong').disabled")
+            try FileManager.default.removeItem(atPath: daemon.path("mine/b.png"))
+            try browser.click(".adding .strong")
+            try await browser.until(
+                "document.querySelector('.adding[open] [data-state=failed] .name')?.textContent === 'b.png'")
+            try await browser.until("document.querySelector('.adding[open] .state:not(:empty)')?.textContent === '#1'")
+            try await daemon.waitForAll()
+            #expect(try daemon.list(["done"]).map(\.input) == ["a.png"])
+        }
+    }
+
     @Test("a page of many thousands has a few dozen cells, and can reach every picture")
     func many() async throws {
         let count = Sweep.of(3000, all: 20_000)
@@ -114,7 +131,7 @@ struct GalleryPageTests {
 
     @Test("the keyboard alone reaches each picture, its large view and its controls, even at a phone's width")
     func keys() async throws {
-        try await GalleryPage.with(width: 520, height: 844) { daemon, browser in
+        try await GalleryPage.with(width: 360, height: 740) { daemon, browser in
             for name in ["a.png", "b.png", "c.png"] {
                 try daemon.drop(as: name)
                 try await daemon.waitForAll()

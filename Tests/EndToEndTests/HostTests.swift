@@ -39,7 +39,7 @@ struct HostTests {
             #expect(status.queues["download"]?.held == "PerHost=2 holds back downloads from \(host)")
             #expect(try await daemon.pipectl("status").output.contains("PerHost=2 holds back downloads from \(host)"))
             let queued = try #require(try daemon.list(["queued"]).first)
-            #expect(queued.reason == "PerHost=2 holds it back: 2 downloads from \(host) are in work")
+            #expect(queued.reason == "PerHost=2 holds it back: 2 downloads from \(host) are running")
             #expect(try await daemon.pipectl("show", "\(queued.id)").output.contains("PerHost=2 holds it back"))
             _ = try daemon.call(Call.Pause(queue: "download", reason: "lunch"))
             #expect(try daemon.status().queues["download"]?.held == nil)

@@ -33,7 +33,7 @@ struct RecoveryTests {
             #expect(rows.map(\.state) == [.queued, .failed, .cancelled, .queued])
             #expect(rows.map(\.crashes) == [1, 2, 0, 0] && rows.map(\.tries) == [1, 1, 0, 0])
             #expect(rows[0].started == nil && rows[1].failure == .crash)
-            #expect(rows[1].error == "the daemon has crashed 2 times while this picture was in work")
+            #expect(rows[1].error == "the daemon has crashed 2 times while it worked on this picture")
             #expect(rows[1].finished != nil && rows[2].finished != nil)
         }
     }

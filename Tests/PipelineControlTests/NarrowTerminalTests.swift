@@ -61,6 +61,16 @@ struct NarrowTerminalTests {
         #expect(lines.contains { $0.contains("1.2 GB") })
     }
 
+    @Test("settings keep their names and values, and leave out what a narrow terminal has no room for")
+    func settings() throws {
+        let setting = Control.Setting(
+            section: "Daemon", key: "MetadataTimeout", value: "keep-everything", default: "auto", source: "pipectl",
+            help: "how long running operations may continue after a stop was requested")
+        daemon.answer(Call.Settings.self, .init(settings: [setting]))
+        #expect(try lines(["settings", "--color", "never"], 60)[1] == "[Daemon] MetadataTimeout  keep-everything")
+        #expect(try lines(["settings", "--color", "never"], 80)[1].contains("keep-everything  how long"))
+    }
+
     @Test("show and ignored fit a narrow terminal, and break paths only after slashes", arguments: [60, 80])
     func paths(columns: UInt16) throws {
         let place = "/var/lib/pipelined/outbox/noir/2026/03/holidays-in-lucerne/"

@@ -186,7 +186,7 @@ struct WatchTests {
             try conversation.reply(Call.Drain.Reply(queues: Sample.queues))
         }
         let left = try PipectlTerminal("drain", "--color", "never", at: daemon)
-        left.read(until: "waits for 2 jobs in work")
+        left.read(until: "waits for 2 running jobs")
         left.interrupt()
         #expect(left.finish() == 130)
         #expect(left.errors.hasPrefix("pipectl: the drain goes on; `pipectl drain` waits for it again"))

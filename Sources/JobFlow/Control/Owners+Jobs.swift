@@ -31,7 +31,7 @@ extension Owners {
         else { return nil }
         let most = configuration.settings.downloads.perHost
         let downloads = "\(most.counted("download")) from \(host) \(most == 1 ? "is" : "are")"
-        return "PerHost=\(most) holds it back: \(downloads) in work"
+        return "PerHost=\(most) holds it back: \(downloads) running"
     }
 
     /// The queues that start no operations at present, each with the reason.

@@ -202,7 +202,7 @@ extension InboxReport {
     fileprivate var stuckProblem: String? {
         guard let (path, reason) = stuckFile else { return nil }
         let others = stuck.count - 1
-        return "\(path): \(reason)" + (others > 0 ? " (and \(others) more, in `pipectl ignored`)" : "")
+        return "\(path): \(reason)" + (others > 0 ? " (and \(others) more)" : "")
     }
 }
 

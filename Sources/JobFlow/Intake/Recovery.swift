@@ -51,7 +51,7 @@ package struct Recovery: Sendable {
         fail(
             &job,
             JobFailure(
-                "the daemon has crashed \(job.crashes) times while this picture was in work",
+                "the daemon has crashed \(job.crashes) times while it worked on this picture",
                 advice: "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit",
                 class: .crash))
     }

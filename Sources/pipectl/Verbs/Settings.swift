@@ -16,8 +16,8 @@ extension Verb {
             }
             var table = Table([
                 .init(title: "SETTING"), .init(title: "VALUE", fit: .words),
-                .init(title: "SOURCE", fit: .name, spare: 1),
-                .init(title: "", fit: .words),
+                .init(title: "SOURCE", fit: .name, spare: 2),
+                .init(title: "", fit: .words, spare: 1),
             ])
             for setting in settings {
                 let isDefault = setting.source == "default"

@@ -41,7 +41,7 @@ struct Draining: Following {
         let jobs = progress.jobs.filter { $0.job.state == "running" || $0.job.state == "cancelling" }
         let head =
             progress.running > 0
-            ? "waits for \(Amount.counted(progress.running, "job")) in work"
+            ? "waits for \(Amount.counted(progress.running, "running job"))"
             : "waits for pictures that other machines have, or that are here for them"
         let columns = JobColumns(jobs, width: screen.width)
         return Array(([Text(head, .halted)] + jobs.map(columns.line)).prefix(screen.height))

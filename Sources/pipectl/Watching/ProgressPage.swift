@@ -46,7 +46,7 @@ struct ProgressPage {
     init(groups: [Group]) { self.groups = groups }
 
     func lines(width: Int, height: Int) -> [Text] {
-        let tail = moreJobs > 0 ? [Text("… and \(Amount.counted(moreJobs, "more job")) in work", .faint)] : []
+        let tail = moreJobs > 0 ? [Text("… and \(Amount.counted(moreJobs, "more running job"))", .faint)] : []
         let room = height - notes.count - tail.count
         guard !groups.isEmpty else {
             return Array((notes + [Text("nothing to do; waiting for pictures", .faint)]).prefix(height))

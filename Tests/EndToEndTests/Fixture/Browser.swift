@@ -11,7 +11,8 @@ final class Browser {
     private let port: UInt16
     private var session = ""
 
-    /// `width` and `height` are the window's dimensions.
+    /// `width` and `height` are the window's dimensions. The narrowest window of Chromium has 500 pixels, so a phone is
+    /// emulated.
     init(width: Int = 1200, height: Int = 900) async throws {
         let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0"])
         self.driver = driver
@@ -33,6 +34,9 @@ final class Browser {
         ]
         let made = try ask("POST", "", wish) as? [String: Any]
         session = "/" + (try #require(made?["sessionId"] as? String, "\(String(describing: made))"))
+        guard width < 500 else { return }
+        let screen = ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false] as [String: Any]
+        try ask("POST", "/goog/cdp/execute", ["cmd": "Emulation.setDeviceMetricsOverride", "params": screen])
     }
 
     deinit {
