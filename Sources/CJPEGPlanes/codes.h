@@ -31,7 +31,7 @@ typedef struct {
 } dc_codes;
 
 /* Up to two coefficients, packed into one word: the number of bits of their codes and values, or 0 if the next symbol
- * does not fit into a look; the offset of each coefficient from the current index; how far that index advances; and
+ * needs more than LOOK bits; the offset of each coefficient from the current index; how far that index advances; and
  * the two values. */
 typedef uint64_t ac_look;
 

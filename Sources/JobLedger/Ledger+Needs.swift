@@ -64,8 +64,8 @@ extension Ledger {
         try writer.isAny("SELECT 1 FROM needs WHERE after = \(job) AND met = 0 LIMIT 1")
     }
 
-    /// Updates the waiting dependents of all jobs that have ended or are unknown. Called at startup, and after the
-    /// return of jobs whose dependencies can't be met.
+    /// Updates the dependents that wait for jobs that have ended, or that the ledger does not know. Called at startup,
+    /// and after users have brought jobs back: such a job must fail again if a dependency was not brought back.
     package nonisolated func followAll(done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,

@@ -68,8 +68,8 @@ package final class GatedQueue: Sendable {
     /// Sets the receiver of all changes of state; nil removes it.
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
-    /// Tests whether Foundation is stuck: Foundation calls `answer` as an operation that bypasses the gate, even if the
-    /// queue is paused or full. In a serial queue, `answer` waits for the running operation.
+    /// Tests whether Foundation is stuck. The operation with `answer` bypasses the gate, so Foundation runs it even if
+    /// the queue is paused or full. In a serial queue, `answer` waits for the running operation.
     package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     package var report: Report {

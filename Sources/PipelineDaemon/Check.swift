@@ -38,7 +38,7 @@ enum Check {
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
         if let user { print("Files were checked as the user \(user).") }
-        // A start would continue without the plugin or the hook, but a check reports a failure.
+        // A start would leave out a faulty plugin or hook and continue, but a check reports it as a failure.
         guard complaint == nil else { return ExitStatus.failed.rawValue }
         return exceptions.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue
     }

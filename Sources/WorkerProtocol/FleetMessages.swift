@@ -5,8 +5,8 @@ public enum FleetOrder: Codable, Sendable {
     /// Sent once, as the first message: the fleet to join. The descriptors, open for reading, are the credentials and
     /// the authority's certificate. If the servers require no credentials, the message carries no descriptors.
     case join(FleetMembership)
-    /// This node's filters from plugins, each with its version or digest, and the files that filters use. Sent again
-    /// after each change.
+    /// What this node has from plugins: its filters by name, each with its version or digest, and the files that these
+    /// filters use, by digest. Sent again after each change.
     case filters([String: String])
     /// Offers a picture to the other nodes, or only to the node `only`. The descriptors are the sources, open for
     /// reading, and a file for each output, open for reading and writing. Answered exactly once, by `made`, `failed`,
@@ -67,8 +67,8 @@ public struct LentPicture: Codable, Sendable {
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
-    /// The filters from plugins that the picture needs, each with the origin's version or digest, and the files that
-    /// these filters use.
+    /// What the picture needs from plugins. The keys are the names of filters, each with its version or digest at the
+    /// origin, and the digests of the files that these filters use, each with `FleetNode.file`.
     public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes

@@ -29,8 +29,8 @@ struct Argument: Sendable {
     /// Permitted number of occurrences.
     let count: ClosedRange<Int>
     let kinds: [WordKind]
-    /// The first arguments, such as `add` in `pipectl fleet add`, after which this argument is valid instead of the
-    /// usual arguments. Empty for a usual argument.
+    /// The words, such as `add` in `pipectl fleet add`, after which this argument replaces the verb's usual arguments.
+    /// Empty for a usual argument.
     let behind: [String]
 
     init(

@@ -27,7 +27,7 @@ struct BatchTests {
     private static func isEnd(_ event: Control.Event) -> Bool { event.kind == "batch" && event.text == "ended" }
 
     /// Returns a word for each event: the text of a batch event, "picture" for a picture event, and otherwise the job's
-    /// state, with "at barrier" for "waiting".
+    /// state, or "at barrier" if that is "waiting".
     private func words(_ events: [Control.Event]) -> [String] {
         events.compactMap { event in
             switch event.kind {

@@ -78,8 +78,9 @@ struct GallerySite: HTTPSite {
         return .body(most: limits.body, checked(role, handler))
     }
 
-    /// Makes a handler that checks token and role first. The check waits for the whole body, because the token may be
-    /// revoked meanwhile, and a proxy may lose an answer that arrives before the proxy has forwarded the whole body.
+    /// Makes a handler that checks token and role before it calls `handler`. The check waits for the whole body: the
+    /// token may be revoked while the body arrives, and a proxy may lose an answer that arrives before the proxy has
+    /// forwarded the whole body.
     private func checked(_ role: Role, _ handler: @escaping HTTPRoute.Handler) -> HTTPRoute.Handler {
         { request, client in
             if let refusal = guardian.lock(request) ?? guardian.refusal(request, without: role) {
@@ -111,7 +112,8 @@ struct GallerySite: HTTPSite {
         client.answer(.json(["ends": guardian.door?.end(of: request).map(Timestamp.text)]))
     }
 
-    /// Refuses requests that only a person at the Unix socket may make.
+    /// Only a person at the Unix socket may make logins and tokens. Returns a refusal if the request has a token or
+    /// came through another socket, and otherwise nil.
     private func atSocket(_ request: HTTPRequest) -> HTTPRoute? {
         if let token = guardian.token(of: request) {
             return .refused(

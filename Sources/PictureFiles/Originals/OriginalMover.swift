@@ -70,8 +70,8 @@ package final class OriginalMover {
     /// Makes the mover leave the remaining originals for the next start.
     package func leaveRest() { state.withLock { $0.isTimeUp = true } }
 
-    /// Calls `done` once all pending moves are made and recorded, and the results that they withdrew from outboxes are
-    /// removed.
+    /// Calls `done` once all pending moves are made and recorded, and the results of undone jobs, which were withdrawn
+    /// from their outboxes, are deleted.
     package nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for line in state.withLock({ Array($0.lines.values) }) {

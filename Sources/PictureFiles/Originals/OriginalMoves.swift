@@ -100,7 +100,7 @@ package final class OriginalMoves {
         }
     }
 
-    /// Calls `done` once the results that the recorded moves withdrew from outboxes are removed.
+    /// Calls `done` once the results of undone jobs, which were withdrawn from their outboxes, are deleted.
     nonisolated func whenDiscarded(_ done: @escaping @Sendable () -> Void) {
         Coordination.notify(discards, done)
     }

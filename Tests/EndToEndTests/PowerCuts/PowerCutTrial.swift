@@ -118,8 +118,8 @@ struct PowerCutTrial {
             for choice in choices(cut) {
                 let hash = cut.image(choice).hash
                 if let index = known[hash] {
-                    // The same state can result from a cut before and from a cut after the acknowledgement. Then the
-                    // command's effect must last.
+                    // Cuts before and after the acknowledgement can leave the same state. In that case, the command's
+                    // effect must last.
                     states[index].isAcknowledged = states[index].isAcknowledged || isAcknowledged
                 } else {
                     known[hash] = states.count
