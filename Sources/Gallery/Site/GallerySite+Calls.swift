@@ -9,8 +9,9 @@ extension GallerySite {
         let role: Role
     }
 
-    /// The calls that the page and programs may make, keyed by name, each with the role that it requires. These calls read,
-    /// add and control jobs, and change recipes that `SaveRecipe` made. `tooMuch` refuses calls that would do more.
+    /// The calls that the page and programs may make, keyed by name, each with the role that it requires. These calls
+    /// read, add and control jobs, and change recipes that `SaveRecipe` made. `tooMuch` refuses calls that would do
+    /// more.
     private static let methods: [String: Method] = {
         let calls: [(Role, [any ControlCall.Type])] = [
             (
