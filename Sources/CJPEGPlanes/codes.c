@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The length and the value of the code at the start of a look. The length is 0 if no code of at most LOOK bits
+/* The length and the value of the code at the start of LOOK bits. The length is 0 if no code of at most LOOK bits
  * matches. */
 typedef struct {
     uint8_t length, value;
@@ -33,7 +33,7 @@ static bool list(const jpeg_code *code, long_codes *all, short_code shorts[1 << 
     return true;
 }
 
-/* Returns `count` bits of a look, after its first `start` bits. */
+/* Skips the first `start` of the LOOK bits in `look`, and returns the next `count` bits. */
 static uint32_t part(uint32_t look, unsigned start, unsigned count) {
     return look >> (LOOK - start - count) & ((1u << count) - 1);
 }
@@ -64,8 +64,8 @@ static ac_look coefficients(uint32_t look, const short_code shorts[1 << LOOK]) {
         return make_look(bits, NOWHERE, NOWHERE, run == 15 ? 16 : END_OF_BLOCK, 0, 0);
     }
     int32_t value = number(part(look, length, size), size);
-    /* Bits beyond the look are read as zeros. The zeros are harmless, because a symbol that would use them does not fit
-     * into the look. */
+    /* Bits after the LOOK bits are read as zeros. The zeros are harmless, because a symbol that includes one of them
+     * needs more than LOOK bits, and is not accepted below. */
     short_code next = shorts[look << bits & mask];
     unsigned next_size = next.value & 15, place = advance + (next.value >> 4);
     unsigned next_bits = bits + next.length + next_size;

@@ -1,13 +1,13 @@
-/* Huffman codes as tables. A look, that is, the next LOOK bits, indexes the tables. One look decodes one or several
+/* Huffman codes as tables. The next LOOK bits of the scan index the tables. One table entry decodes one or several
  * symbols together with their values. */
 #pragma once
 
 #include "header.h"
 
-/* Number of bits that a look examines. */
+/* Number of bits that index a table. */
 enum { LOOK = 10 };
 
-/* Maximum number of bits that one look skips: the codes of several symbols, and their values. */
+/* Maximum number of bits that one entry of `skips` covers: the codes of several symbols, and their values. */
 enum { MOST_SKIPPED = 25 };
 
 /* Flag in an `advance`: the block ends at this symbol. */
@@ -23,8 +23,8 @@ typedef struct {
     uint8_t values[256];
 } long_codes;
 
-/* Codes of the differences between the first coefficients of successive blocks. If a code and its value fit into a
- * look, the entry in `looks` is value << 8 | bits; otherwise it is 0. */
+/* Codes of the differences between the first coefficients of successive blocks. If a code and its value have at most
+ * LOOK bits together, the entry in `looks` is value << 8 | bits; otherwise it is 0. */
 typedef struct {
     int32_t looks[1 << LOOK];
     long_codes all;
@@ -48,8 +48,8 @@ static inline int look_advance(ac_look look) { return look >> 24 & 255; }
 static inline int16_t first_value(ac_look look) { return (int16_t)(look >> 32); }
 static inline int16_t second_value(ac_look look) { return (int16_t)(look >> 48); }
 
-/* The symbols whose codes lie within a look, which the decoder skips together with their values: advance << 8 | bits.
- * The values may extend beyond the look. */
+/* All symbols whose codes lie within the next LOOK bits, to be skipped together with their values: advance << 8 | bits.
+ * The values may extend beyond the LOOK bits. */
 typedef uint16_t ac_skip;
 
 typedef struct {

@@ -14,7 +14,7 @@
  * - Coefficients. `places` is indexed by the next coefficient's index, at most 63, plus an offset: a run, two runs, or
  *   NOWHERE. The sum is at most 127, and the table has 192 entries. Entries from 64 on are NOWHERE, an index at which
  *   each block has a spare element.
- * - Codes. A look has LOOK bits, and the tables 1 << LOOK entries. The values of long codes are indexed modulo 256.
+ * - Codes. LOOK bits index the tables, which have 1 << LOOK entries. The values of long codes are indexed modulo 256.
  * - Arithmetic. Sums that a damaged file can make overflow are unsigned. A first coefficient that is out of range ends
  *   the scan with its group, before the sum of differences can overflow.
  *

@@ -26,7 +26,7 @@ INLINE void drop(bit_reader *reader, unsigned count) {
 
 INLINE uint32_t look(const bit_reader *reader) { return (uint32_t)(reader->bits >> (64 - LOOK)); }
 
-/* A decoded symbol that does not fit into a look, and its number of bits. */
+/* A decoded symbol that needs more than LOOK bits, and its number of bits. */
 typedef struct {
     /* The difference, or the index of the next coefficient. Includes the flag BAD if the symbol is invalid. */
     int32_t value;

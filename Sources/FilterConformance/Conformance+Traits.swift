@@ -109,7 +109,7 @@ extension Conformance {
             else: "its result is the same for a picture that comes row by row: leave the trait out, which costs memory")
     }
 
-    /// Tests grey pictures, because the host moves their luma itself.
+    /// Tests grey pictures, because the host moves the luma of grey pictures itself.
     func movesPixels() throws -> String {
         try claim(.movesPixels)
         return try each { changes in

@@ -66,7 +66,7 @@ final class FilterProcess {
         }
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
-        // Swift's own backtrace of a crash would start a program from inside the confinement.
+        // Turn off Swift's own backtrace of a crash, because it would start a program from inside the confinement.
         let own = WorkerMemory.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         let environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
         let process = try ChildProgram.start(

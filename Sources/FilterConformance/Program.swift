@@ -19,7 +19,7 @@ enum Program {
             return EX_OK
         } catch let error as UsageError {
             try? complain("Usage", error.description, inJSON)
-            // pipectl also exits with 2 after wrong usage, and its `plugins` verbs run these tasks.
+            // Return 2, as pipectl does after wrong usage, because pipectl's `plugins` verbs run these tasks.
             return 2
         } catch {
             try? complain("Failed", "\(error)", inJSON)
@@ -28,7 +28,8 @@ enum Program {
     }
 
     private static func startVips() throws {
-        // libvips would load all its modules, which takes longer than many checks. PNG, TIFF and JPEG need none.
+        // Keep libvips from loading all its modules, which takes longer than many checks. PNG, TIFF and JPEG need no
+        // module.
         setenv("VIPSHOME", "/nonexistent", 1)
         guard vips_init("pipelined-filters") == 0 else { throw FilterTrouble.ofVips() }
         vips_concurrency_set(1)

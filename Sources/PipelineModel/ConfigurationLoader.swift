@@ -120,7 +120,8 @@ struct ConfigurationLoader {
     }
 
     /// Finds recipes that share an inbox. The recipe that had the inbox at the last load without problems keeps it, and
-    /// the other is held. If both or neither had it, both are held, because either may contain the mistake.
+    /// the other recipe is held. If both recipes or neither had it, both are held, because either may contain the
+    /// mistake.
     private mutating func findSharedInboxes() {
         var owners: [String: RecipeFile] = [:]
         let isBuiltIn = !files.contains { $0.recipe.name == settings.defaultRecipe }

@@ -3,8 +3,8 @@
 public struct Stage: Codable, Sendable, Hashable {
     public var name: String
     public var arguments: [String: ArgumentValue]
-    /// The SHA-256 of each file that the arguments name, by parameter; nil if they name none. With them, a stage
-    /// differs from the same stage with an older version of a file.
+    /// The SHA-256 of each file that the arguments name, by parameter; nil if they name none. Because of the hashes, a
+    /// stage differs from the same stage with an older version of a file.
     public var files: [String: String]?
 
     public init(name: String, arguments: [String: ArgumentValue] = [:]) {

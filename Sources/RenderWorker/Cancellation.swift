@@ -11,8 +11,8 @@ final class Cancellation: Sendable {
 
     private struct State {
         var cancelled = false
-        /// Address of the image that is being evaluated, or 0. It is a number because pointers are not `Sendable`. The
-        /// image stays alive while its address is stored here.
+        /// Address of the image that is being evaluated, or 0. The address is stored as a number because pointers are
+        /// not `Sendable`. The image stays alive while its address is stored here.
         var evaluated: UInt = 0
     }
 
@@ -42,14 +42,14 @@ final class Cancellation: Sendable {
 
     /// Runs `body`, which evaluates `picture`, and lets `cancel` stop the evaluation. Throws `Cancelled` after a cancel
     /// request even if `body` succeeds, because encoders and whole-picture decoders report success when they are
-    /// stopped. `encoding` is the work of the evaluation's encoder after the last pixel. It must be given for each
-    /// evaluation that `OpenPicture.evaluations` counts; if it is nil, the progress of the evaluation is not reported.
+    /// stopped. `encoding` is the work that the encoder does after the evaluation's last pixel. Pass it for each
+    /// evaluation that `OpenPicture.evaluations` counts. If it is nil, the evaluation's progress is not reported.
     func guarding<Result>(
         _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {
         let image = UInt(bitPattern: picture.image)
-        // Calls may be nested: while an animation is evaluated, each of its frames is evaluated, too. So restore the
-        // outer image at the end.
+        // Calls may be nested: each frame of an animation is evaluated while the animation itself is evaluated. So
+        // restore the outer image at the end.
         let outer = try state.withLock { state in
             if state.cancelled { throw Cancelled() }
             defer { state.evaluated = image }

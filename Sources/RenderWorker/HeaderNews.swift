@@ -4,8 +4,9 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// Sends the header of a picture that one request both opens and renders. The header is part of the answer or, if the
-/// render is slow, precedes the answer, so that clients learn early which picture is being rendered.
+/// Sends the header of a picture that one request both opens and renders. Usually the answer includes the header. If
+/// the render is slow, the header is sent before the answer, so that clients learn early which picture is being
+/// rendered.
 final class HeaderNews: Sendable {
     /// After this time the header is sent without waiting for the answer.
     private static let patience: UInt32 = 100_000  // microseconds

@@ -28,7 +28,8 @@ struct VipsError: Error, CustomStringConvertible {
         _ = VipsWarning.take()
     }
 
-    /// Whether the encoder failed, not the reader; the same lazy pipeline runs both. The first line decides.
+    /// Whether the encoder failed, rather than the reader. The same lazy pipeline runs both. The first line of the
+    /// error names the operation that failed.
     var isOfEncoding: Bool {
         // The name of an operation may include its kind of target, as in `jxlsave_target`.
         lines.first?.prefix(while: { $0 != ":" && $0 != "_" }).hasSuffix("save") ?? false

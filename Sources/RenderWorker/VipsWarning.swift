@@ -1,6 +1,6 @@
 import Synchronization
 
-/// libvips' last warning. When the PNG reader fails, it gives the reason in a warning and none in its error.
+/// libvips' last warning. When the PNG reader fails, it gives the reason only in a warning, not in its error.
 enum VipsWarning {
     private static let last = Mutex<String?>(nil)
     private static let noted = Mutex(0)

@@ -12,8 +12,8 @@ extension WorkerFailure {
     }
 
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool, accepted: Bool) {
-        // libtiff reads every page, and also reports errors in pages that nobody needs. The error that stopped it is
-        // the last one.
+        // libtiff reads every page, and also reports errors in pages that nobody needs. The last error is the one that
+        // stopped libtiff, so it comes first here.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
         let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
         if words.contains("security limit") || words.contains("exceeds user limit") {
@@ -104,6 +104,7 @@ extension WorkerFailure {
 extension VipsError {
     fileprivate func says(_ code: Int32) -> Bool { lines.contains { $0.contains(String(cString: strerror(code))) } }
 
-    /// libvips passes on the system's error texts, not its codes.
+    /// The system's error code. libvips passes on only the system's error text, so this searches the messages for that
+    /// text.
     fileprivate var code: Int32? { FailureClass.distinctive.first(where: says) }
 }

@@ -2,8 +2,8 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// Filters system calls with seccomp. Allows the listed calls, makes some others fail or kill the process, and traps
-/// the rest: a trapped call fails and is recorded.
+/// Filters system calls with seccomp. A rule allows a call, makes it fail, or makes it kill the process. A call that
+/// matches no rule is trapped: it fails and is recorded.
 enum CallFilter {
     static func install(_ walls: Walls) throws {
         // The signal handler must be installed before the filter, because a trap without a handler would kill the
@@ -32,7 +32,7 @@ enum CallFilter {
 
     private static func add(_ rule: CallRule, _ action: UInt32, to filter: scmp_filter_ctx) throws {
         let number = seccomp_syscall_resolve_name(rule.name)
-        // If this machine or libseccomp doesn't know the call, adds no rule for it, and the default applies.
+        // If this machine or libseccomp doesn't know the call, adds no rule for it, so the call is trapped by default.
         guard number >= 0 else { return }
         let conditions = rule.conditions.map(\.comparison)
         try check(seccomp_rule_add_array(filter, action, number, UInt32(conditions.count), conditions))

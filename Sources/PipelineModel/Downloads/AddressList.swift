@@ -34,7 +34,7 @@ public struct AddressList: Sendable, Hashable {
         let noText = Refusal("is not text", advice: "write one URL a line, in UTF-8 or UTF-16")
         guard !text.utf8.contains(0) else { throw noText }
         try self.init(text, kind, most: most)
-        // Recognises a binary file without a NUL: it contains no valid entry, and invalid UTF-8.
+        // Recognises a binary file without a NUL: it contains invalid UTF-8, and no valid entry.
         guard wrong < entries.count || !text.unicodeScalars.contains("\u{fffd}") else { throw noText }
     }
 

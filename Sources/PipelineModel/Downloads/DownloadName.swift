@@ -1,5 +1,5 @@
-/// Chooses the file name of a download: the name that the server sent, or else a name made from the URL. Neither is
-/// trusted, so the name is sanitised: it becomes a single visible file name without characters that reorder or hide
+/// Chooses the file name of a download: the name that the server sent, or else a name made from the URL. Neither name
+/// is trusted, so the name is sanitised: it becomes a single visible file name without characters that reorder or hide
 /// text.
 public enum DownloadName {
     /// Maximum length in bytes. It leaves room for added numbers and suffixes within the file system's limit.

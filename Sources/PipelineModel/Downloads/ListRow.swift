@@ -100,7 +100,7 @@ struct ListTable {
 /// Splits text into rows and fields.
 struct TableScanner {
     struct Row {
-        /// The number of its first line, from 1.
+        /// The number of the row's first line, from 1.
         var line: Int
         var fields: [String] = []
         /// Why the row can't be read. The other rows are still read.

@@ -17,7 +17,7 @@ struct RecipeDraft: Sendable {
     var intake: InboxSettings
     /// The `Name=` in [Recipe], for outputs without a `Name=` of their own.
     var naming: NameTemplate?
-    /// The `When=` in [Recipe]. A picture must meet it in addition to the `When=` of an output.
+    /// The `When=` in [Recipe]. A picture must meet this condition in addition to the `When=` of an output.
     var condition: Condition?
     /// The `Chain=` of the [Output] section that is being read.
     var chain: String?

@@ -2,7 +2,7 @@ import Glibc
 import WorkerConfinement
 import WorkerProtocol
 
-/// The system calls that a render worker needs. They were found by reading and writing every format, with intact and
+/// The system calls that a render worker needs. The list was found by reading and writing every format, with intact and
 /// damaged files.
 extension Walls {
     /// A render worker may use its descriptors and the folders that filters may read, but no other path and no network.
@@ -54,8 +54,8 @@ extension CallRule {
             CallRule("fcntl", .equal(1, F_GETFD)), CallRule("fcntl", .equal(1, F_SETFD)),
         ] + ["getcwd", "getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
 
-    /// If its cache is older than the fonts, fontconfig tries to write a new one. It also works without a new cache, so
-    /// these calls fail without killing the worker.
+    /// fontconfig tries to write a new cache if its cache is older than the fonts. It also works without a new cache,
+    /// so these calls fail instead of killing the worker.
     fileprivate static let ofFontconfig =
         [
             CallRule("access", .bits(1, mask: W_OK, W_OK)), CallRule("faccessat", .bits(2, mask: W_OK, W_OK)),

@@ -98,8 +98,9 @@ struct Filter {
         }
     }
 
-    /// Returns the result if it is usable, and the filter's mistake with references if it made one. Restores references
-    /// that the filter released without owning them, so that the mistake costs only this picture.
+    /// Returns the result if it is usable. `misuse` describes a mistake that the filter made with references. If the
+    /// filter released a reference that it did not own, adds the reference again, so that the mistake costs only this
+    /// picture.
     private func owned(
         _ made: UnsafeMutablePointer<VipsImage>?, _ input: Picture, _ before: UInt32
     ) -> (result: Picture?, misuse: String?) {

@@ -35,8 +35,8 @@ struct FilterLibrary {
                 load(path)
                 continue
             }
-            // A build also puts libraries that are not plugins into the program's own folder, so silently skip those
-            // without the plugin symbol.
+            // A build also puts libraries that are not plugins into the program's own folder, so silently skip
+            // libraries without the plugin symbol.
             let isOwn = FileSystem.resolved(path) == own
             for file in files(in: path) {
                 loading(file)

@@ -6,10 +6,10 @@ struct GainMap {
     enum Form: Equatable {
         /// Adobe's XMP, as in Ultra HDR.
         case xmp(GainMapNumbers)
-        /// ISO 21496-1: the numbers and, if they are still as the file has them, their binary form from the file. The
-        /// file may contain Adobe's XMP as well.
+        /// ISO 21496-1: the numbers and, unless they have been changed, their binary form from the file. The file may
+        /// contain Adobe's XMP as well.
         case iso(GainMapNumbers, [UInt8]?)
-        /// Apple's own form, with its properties in the map's XMP. If that XMP does not contain the headroom, the maker
+        /// Apple's own form. The map's XMP contains the properties. If it does not contain the headroom, the maker
         /// notes of the main picture do.
         case apple(xmp: [UInt8], hasHeadroom: Bool)
     }
@@ -63,7 +63,7 @@ struct GainMap {
         profile = markers.all(0xe2, Self.profilePrefix).flatMap { Array($0) }
     }
 
-    /// The packet, reduced to Apple's properties; nil unless these mark a gain map.
+    /// Returns the packet with nothing but Apple's properties. Nil unless they mark a gain map.
     private static func ofApple(_ xmp: [UInt8]) -> [UInt8]? {
         let own = XMPPacket.cut(xmp) { name in
             !name.space.hasPrefix(appleSpaces) && ![XMPPacket.rdf, XMPPacket.meta].contains(name.space)

@@ -11,8 +11,8 @@ struct GainMapFile {
         (self.width, self.height) = (width, height)
         var markers: [UInt8] = []
         switch form {
-        // If the picture is made for HDR screens, the two forms define gains in opposite directions. So the gains of
-        // such a picture keep their form.
+        // If the picture is made for HDR screens, the two forms define gains in opposite directions. So the gain map of
+        // such a picture is written only in the form that the source has.
         case .xmp(let numbers):
             (announcesXMP, announcesISO) = (true, !numbers.isBaseHDR)
             markers += Self.xmp(numbers) + (announcesISO ? Self.iso(numbers.iso) : [])

@@ -13,7 +13,7 @@ struct GainMapNumbers: Equatable {
         var alternateOffset: Double
     }
 
-    /// One for all colours, or three for red, green and blue.
+    /// One channel for all colours, or three channels for red, green and blue.
     var channels: [Channel]
     /// The headroom of a screen that shows the picture without any gain, and the headroom of a screen that applies the
     /// full gain.
@@ -142,7 +142,7 @@ extension GainMapNumbers {
             defer { rest = rest.dropFirst(4) }
             return rest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
         }
-        // A minimum version other than 0 means that this reader can't understand the rest.
+        // A minimum version other than 0 means that this reader can't understand the remaining fields.
         guard bytes.count > 5, bytes.prefix(2).allSatisfy({ $0 == 0 }) else { return nil }
         let flags = bytes[bytes.startIndex + 4]
         rest = bytes.dropFirst(5)

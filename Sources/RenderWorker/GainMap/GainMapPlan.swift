@@ -6,7 +6,7 @@ enum GainMapPlan {
     /// There is no gain map, or the result is not meant to have one (`hdr=drop`).
     case none
     case kept(GainMapPlacement)
-    /// The reason, in words.
+    /// Why the result loses the gain map, in words.
     case lost(String)
 
     /// `orientation`, `width` and `height` describe the stored picture.
@@ -62,7 +62,7 @@ enum GainMapPlan {
         return next
     }
 
-    /// Throws if an output requires the gain map, and would lose it.
+    /// Throws if an output requires the gain map but would lose it.
     func check(_ stages: [Stage]) throws(WorkerFailure) {
         guard case .lost(let reason) = self, stages.last.map(SaveStage.init)?.hdr == .require else { return }
         throw WorkerFailure(losingGainMap: reason)

@@ -41,7 +41,7 @@ final class GainMaps {
     enum Outcome {
         case none
         case file(GainMapFile)
-        /// The reason, in words.
+        /// Why the result loses the gain map, in words.
         case lost(String)
 
         var file: GainMapFile? { if case .file(let file) = self { file } else { nil } }
@@ -74,8 +74,8 @@ final class GainMaps {
         }
     }
 
-    /// Bytes needed to decode the source's map, and to make the map and the file of one result: the result that needs
-    /// most.
+    /// Bytes needed to decode the source's map, plus bytes to make the map and the file of one result. Only the result
+    /// that needs most memory counts.
     var memory: Int {
         guard case .found(let map) = finding, !placements.isEmpty else { return 0 }
         let results = placements.map { placement in

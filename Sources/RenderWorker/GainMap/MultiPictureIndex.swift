@@ -2,7 +2,8 @@
 struct MultiPictureIndex {
     static let prefix = Array("MPF\0".utf8)
 
-    /// Where each picture is, in bytes from the index's own TIFF header; the first is the file's main picture.
+    /// The position of each picture, in bytes from the index's own TIFF header. The first picture is the file's main
+    /// picture.
     private(set) var pictures: [(start: Int, length: Int)] = []
 
     private static let (countTag, listTag) = (0xb001, 0xb002)

@@ -1,6 +1,7 @@
 import PipelineModel
 
-/// Caption and credit from the list that named the picture. Adds them as XMP and, to a JPEG or TIFF, also as IPTC.
+/// Caption and credit from the download list that named the picture. Adds both as XMP and, to a JPEG or TIFF, also as
+/// IPTC.
 struct Caption {
     private let caption: String?
     private let credit: String?
@@ -25,7 +26,8 @@ struct Caption {
     }
 
     private func addIPTC(to result: Picture, for format: String) {
-        // IPTC limits the lengths. Readers that notice a cut text prefer XMP, which has the whole text.
+        // IPTC limits the lengths, so shorten the texts. Readers that notice a shortened text use XMP, which has the
+        // whole text.
         let texts = [(UInt8(120), caption, 2000), (110, credit, 32)].compactMap { number, text, most in
             text.map { (number, $0.cut(toBytes: most)) }
         }

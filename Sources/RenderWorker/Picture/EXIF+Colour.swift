@@ -1,8 +1,8 @@
-/// The colour space that EXIF declares: by a number, and by the name of the exchange rules (DCF) that the file follows.
-/// Cameras mark Adobe RGB only in these two ways, and embed no profile.
+/// EXIF declares the colour space in two ways: by a number, and by the name of the exchange rules (DCF) that the file
+/// follows. Cameras mark Adobe RGB only in these two ways, and embed no profile.
 extension EXIF {
     private static let (spaceTag, rulesTag) = (0xa001, 0x0001)
-    /// Adobe RGB has no number in the standard, which prescribes 65535 ("uncalibrated") for such files; some writers
+    /// The standard has no number for Adobe RGB. It prescribes 65535 ("uncalibrated") for such files, but some writers
     /// use 2.
     private static let (sRGB, adobeRGB) = (1, 2)
     private static let (rulesOfSRGB, rulesOfAdobeRGB) = (Array("R98\0".utf8), Array("R03\0".utf8))

@@ -1,4 +1,4 @@
-/// EXIF consists of TIFF directories. A TIFF file has them among its own directories; other formats contain a block
+/// EXIF consists of TIFF directories. A TIFF file has these directories among its own; other formats contain a block
 /// that is a TIFF without a picture. Values are kept byte for byte.
 struct EXIF {
     struct Entry {

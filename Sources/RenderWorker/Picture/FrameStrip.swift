@@ -2,8 +2,8 @@ import CVips
 import WorkerProtocol
 
 /// A result's frames as one picture, each below the previous one. A frame is made when libvips requests its rows, and
-/// freed when the next frame is made, so that few are in memory at a time. libvips' thread makes the frames while the
-/// rendering thread waits for that thread.
+/// freed when the next frame is made, so only a few frames are in memory at a time. A thread of libvips makes the
+/// frames, while the rendering thread waits for that thread.
 final class FrameStrip {
     private let make: (_ number: Int) throws -> Picture
     private let first: Picture

@@ -23,7 +23,7 @@ enum IPTC {
         sets(bytes).filter { !($0.record == 2 && places.contains($0.number)) }.flatMap(\.bytes)
     }
 
-    /// The texts of a data set of record 2 that may be repeated. Texts that are not UTF-8 are taken for Latin-1.
+    /// All texts of a repeatable data set of record 2. A text that is not UTF-8 is taken for Latin-1.
     static func texts(_ number: UInt8, in bytes: [UInt8]) -> [String] {
         sets(bytes).filter { $0.record == 2 && $0.number == number }.map { set in
             String(validating: set.value, as: UTF8.self)
@@ -39,7 +39,7 @@ enum IPTC {
         return kept.contains { $0.record == 2 && $0.number != 0 } ? kept.flatMap(\.bytes) : []
     }
 
-    /// Returns the list with `texts`, by data set number, in record 2, and marks it as UTF-8. If the list was not
+    /// Sets `texts`, which has data set numbers as keys, in record 2, and marks the list as UTF-8. If the list was not
     /// marked as UTF-8, converts its other texts from Latin-1, except texts that are valid UTF-8.
     static func setting(_ texts: [UInt8: String], in bytes: [UInt8]) -> [UInt8] {
         let sets = sets(bytes)

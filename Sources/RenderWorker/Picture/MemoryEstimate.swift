@@ -208,7 +208,7 @@ struct MemoryEstimate {
     }
 
     /// Memory of whole pictures, for filters that request them. On a busy machine, a filter that reads neighbouring
-    /// pixels needs a quarter more, because some rows must wait for others.
+    /// pixels needs a quarter more memory, because some rows must wait for other rows.
     private func wholePictures(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0]).contains(.wholePicture) }
@@ -270,7 +270,7 @@ struct MemoryEstimate {
         case "jxl": jxl(save, result.pixels)
         // The encoder chooses the palette from a histogram of colours.
         case "gif": min(30 << 20, result.pixels * 20) + result.pixels * 7
-        // All coefficients of a progressive JPEG are kept, two bytes each, and all rows of an interlaced PNG.
+        // The encoders keep all coefficients of a progressive JPEG, two bytes each, and all rows of an interlaced PNG.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
         case "png" where save.isProgressive: result.pixels * bytesPerPixel
         // The worker packs a megabyte of rows at a time, in two ways.

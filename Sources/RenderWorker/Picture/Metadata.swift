@@ -40,7 +40,7 @@ enum Metadata: String {
     /// A picture without pixels that has the metadata of `file`, for pixels of this size that are stored elsewhere.
     static func header(of file: Picture, _ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
         let result = try file.header(width, height, isGrey: isGrey)
-        // `profile` is nil if the file's profile is unusable, and then the result gets none.
+        // If the file's profile is unusable, `profile` is nil, and the result gets no profile.
         let hasProfile = !isGrey && file.profile != nil
         result.removeFields { !isCarried($0) && !(hasProfile && $0 == ICCProfile.field) }
         return result
@@ -160,8 +160,9 @@ extension Picture {
         }
     }
 
-    /// Removes properties of XMP that promise parts that no result has. Unless `keepingPlace`, also removes properties
-    /// that name the location. Returns false if the XMP is unreadable; it is then removed as a whole.
+    /// Removes XMP properties that refer to attached parts, such as a video, because the result does not have these
+    /// parts. Unless `keepingPlace`, also removes properties that name the location. Returns false if the XMP is
+    /// unreadable; it is then removed as a whole.
     fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
         guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
         let cut = XMPPacket.cut(xmp) { name in

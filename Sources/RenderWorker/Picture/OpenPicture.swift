@@ -158,8 +158,8 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// Returns how luma can be read; the chroma subsampling of the stored planes, or nil if they can't be used as sRGB;
-    /// and whether the worker decodes the pixels itself.
+    /// Returns three facts: how luma can be read; the chroma subsampling of the stored planes, or nil if the planes
+    /// can't be used as sRGB; and whether the worker decodes the pixels itself.
     fileprivate func planes(
         _ picture: Picture, isHandedOver: Bool
     ) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?, hasOwnDecoder: Bool) {
@@ -171,8 +171,8 @@ extension SourceFile {
         guard picture.hasPlainColours else {
             return (.none("its colours must be converted first"), nil, png != nil)
         }
-        // A PNG stores no luma, but the worker converts each row to luma as it decodes the row. The worker does not do
-        // so after a barrier, because the metadata then comes from another file.
+        // A PNG stores no luma, but the worker converts each row to luma as it decodes the row. After a barrier, the
+        // worker does not do this, because the metadata then comes from another file.
         if let png { return (png.hasLuma && !isHandedOver ? .stored : .made, nil, true) }
         let stored = try storedPlanes
         return (stored.luma ? .stored : .made, stored.colours, stored.hasOwnDecoder)

@@ -10,9 +10,9 @@ extension Picture {
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
     var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
 
-    /// Converts the picture to plain colours or CMYK. Must come before the first resize, which would misread any other
-    /// bands. In some files, the range of the samples can only be guessed from the largest sample. `largest` finds this
-    /// sample, in the whole picture or only in the bands that its argument extracts.
+    /// Converts the picture to plain colours or CMYK. Call this before the first resize, because a resize would misread
+    /// any other bands. In some files, the range of the samples can only be guessed from the largest sample. `largest`
+    /// finds this sample, in the whole picture or only in the bands that its argument extracts.
     func inUsualSamples(largest: Measure) throws -> Picture {
         guard !hasUsualSamples else { return self }
         guard vips_band_format_iscomplex(format) == 0 else {

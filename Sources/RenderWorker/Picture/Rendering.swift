@@ -36,7 +36,7 @@ struct Rendering {
         }
     }
 
-    /// Renders all outputs of a decoding, the largest first. `render` also receives the outputs that have not been
+    /// Renders all outputs of a decoding, the largest first. `render` also receives the outputs that are still to be
     /// rendered.
     func results<Pixels>(
         of decoding: DecodePlan.Decoding, from decoded: Pixels,
@@ -118,7 +118,7 @@ struct Rendering {
         return try SavedFile.check(target, against: encoded, format: save.format, gainMap)
     }
 
-    /// The gain map for an output. Throws if it is lost, and the output requires it.
+    /// The gain map for an output. Throws if the output requires the gain map but the gain map is lost.
     func gainMap(for output: Int, _ save: SaveStage) throws -> GainMaps.Outcome {
         try cancellation.check()
         let outcome = gainMaps.make(output, most: save.maxBytes)
@@ -173,8 +173,8 @@ struct Rendering {
         try source.reading { try reading(through: stages) { try picture.inMemory(cancellation) } }
     }
 
-    /// Runs `body`, which evaluates pixels through the stages. If it reads out of order, the error names the filters
-    /// that may be the cause.
+    /// Runs `body`, which evaluates pixels through the stages. If `body` reads rows out of order, the error names the
+    /// filters that may be the cause.
     private func reading<Result>(through stages: ArraySlice<Stage>, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError where error.isOfOrder {
             // The input of a filter that asks for the whole picture is in memory. So neither that filter nor an earlier
@@ -253,7 +253,7 @@ struct Rendering {
         guard source.format == .tiff, shrink > 1 else { return try source.picture(shrink: shrink) }
         // Read the smaller copy once before it is used. If it is damaged, the picture itself may still be intact.
         guard try canRead(shrink) else { return try source.picture() }
-        // A smaller copy has any metadata that its writer chose, so use the metadata of the picture itself.
+        // The metadata of a smaller copy may differ from the picture's, so use the metadata of the picture itself.
         let whole = try Metadata.copy(from: file, to: source.picture(shrink: shrink))
         whole.copyField(ICCProfile.field, from: file)
         return whole

@@ -11,7 +11,7 @@ struct XMPPacket {
 
     private struct Element {
         var name: ArraySlice<UInt8>
-        /// Number of namespaces that are known outside the element. They stay known after its end tag.
+        /// Number of namespaces that are declared outside the element. Only these remain declared after its end tag.
         var spaces: Int
         /// Start of the element if it will be cut out; otherwise nil.
         var cut: Int?
@@ -37,7 +37,7 @@ struct XMPPacket {
     private var isWithinCut = false
 
     /// The packet without the unwanted properties, and without comments. Nil when the packet is not well-formed XML in
-    /// UTF-8, or declares entities of its own: another reader might then interpret it differently.
+    /// UTF-8. Also nil when it declares entities of its own, because another reader might expand them differently.
     static func cut(_ bytes: [UInt8], where isUnwanted: @escaping (Name) -> Bool) -> [UInt8]? {
         var packet = XMPPacket(bytes: bytes, isUnwanted: isUnwanted)
         guard packet.scan() else { return nil }

@@ -17,7 +17,7 @@ struct XMPTexts {
     /// A packet with these texts alone.
     var packet: [UInt8] { XMPPacket.packet(of: element) }
 
-    /// The packet with these texts in place of its own; nil if it is not well-formed XMP.
+    /// Returns `packet` with these texts in place of its own. Nil if `packet` is not well-formed XMP.
     func added(to packet: [UInt8]) -> [UInt8]? {
         let cut = XMPPacket.cut(packet) { name in
             description != nil && name.space == Self.dublinCore && name.local == "description"

@@ -23,7 +23,7 @@ struct PlanesMetadata {
     /// The metadata of `picture`, as it would be saved.
     init(of picture: Picture) { self.picture = picture }
 
-    /// Returns `jpeg` with its own markers replaced by the metadata's.
+    /// Returns `jpeg` with the metadata's markers in place of its own.
     func added(toJPEG jpeg: [UInt8], strip: Bool) throws -> [UInt8] {
         let saved = try pixel(by: strip ? .strippedJPEG : .jpeg)
         var result: [UInt8] = [0xff, 0xd8]

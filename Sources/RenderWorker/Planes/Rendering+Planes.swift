@@ -70,8 +70,8 @@ extension Rendering {
         return result
     }
 
-    /// Grey planes can't have a coloured frame, unless the next stage drops its colour. A frame that is too large is
-    /// left to the filter, which reports it.
+    /// Grey planes can't have a coloured frame, unless the next stage drops the frame's colour. A frame beyond
+    /// `maxPixels` is not possible either: the filter then runs as usual, and the worker refuses its result.
     private func isPossible(_ frame: Arrangement.Frame?, isGrey: Bool, before next: Stage?) -> Bool {
         guard let frame else { return true }
         return Int64(frame.width) * Int64(frame.height) <= maxPixels && (!isGrey || frame.isGrey || needsLuma(next))

@@ -39,8 +39,8 @@ final class Resizer {
     }
 }
 
-/// Caches the resizers of a worker's latest pictures. Making a resizer takes a tenth of a render, and pictures from one
-/// camera have the same size.
+/// Caches the resizers of a worker's latest pictures. Making a resizer takes a tenth of the time of a render, and
+/// pictures from one camera can share resizers, because they have the same size.
 final class Resizers {
     /// The most recently used resizer is last.
     private var latest: [Resizer] = []

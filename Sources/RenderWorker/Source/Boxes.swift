@@ -12,7 +12,7 @@ enum Boxes {
     /// Limit on boxes, far above their number in a real picture.
     private static let most = 100
 
-    /// The file's boxes in order, up to the first whose head is not within the file.
+    /// The file's boxes in order, up to the first box whose head is not within the file.
     static func all(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> [Box] {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var boxes: [Box] = []

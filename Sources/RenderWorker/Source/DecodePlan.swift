@@ -49,8 +49,8 @@ struct DecodePlan {
             chosen = [grey, other]
         }
         let ofStills = chosen.compactMap(\.self).flatMap { decoding in
-            // A camera's samples are developed once for all outputs: that takes longer than everything else, and holds
-            // the result in memory anyway.
+            // Develop a camera's samples once for all outputs, however large the picture is. Developing takes longer
+            // than all other steps, and holds the result in memory anyway.
             decoding.isShared && bytes(decoding.path) > Self.mostShared && facts.format != .raw
                 ? decoding.outputs.map { Decoding(path: paths[$0], outputs: [$0]) } : [decoding]
         }

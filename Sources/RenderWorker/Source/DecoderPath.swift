@@ -25,7 +25,7 @@ struct DecoderPath: Equatable {
     /// Whether planes are decoded instead of pixels.
     var isOfPlanes: Bool { colours == .storedLuma || colours == .planes }
 
-    /// Whether decoding alone, which rounds up, shrinks the planes of a picture of this size to the target.
+    /// Whether decoding alone shrinks the planes of a picture of this size to the target. Decoders round sizes up.
     func reaches(_ target: ResizeStage.Target, of width: Int, _ height: Int) -> Bool {
         target.isReached(by: (width + shrink - 1) / shrink, (height + shrink - 1) / shrink)
     }
@@ -122,8 +122,8 @@ struct SourceFacts {
     /// instead.
     static let mostMemory = 96 << 20
 
-    /// Whether the file and the decoded planes fit into `mostMemory`. `withResult` also counts the result, which then
-    /// becomes an RGB picture, or has its planes moved.
+    /// Whether the file and the decoded planes fit into `mostMemory`. `withResult` also counts the result. It is true
+    /// if the result becomes an RGB picture, or if filters move its planes.
     fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?, withResult: Bool) -> Bool {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
@@ -137,7 +137,7 @@ struct SourceFacts {
     }
 
     /// Whether planes are resized before they become RGB. That is cheaper if the resize makes the picture smaller. In a
-    /// very small result, the edges would visibly differ from the ordinary decoding path.
+    /// very small result, the edges would visibly differ from the edges that the ordinary decoding path makes.
     fileprivate func becomesRGB(after resize: ResizeStage?) -> Bool {
         guard let target = resize.map(target) else { return false }
         return target.pixels < width * height && min(target.width, target.height) >= Self.leastShrunk

@@ -40,7 +40,7 @@ final class PNGPixels {
     var width: Int { Int(size.width) }
     var height: Int { Int(size.height) }
     var bands: Int { Int(size.bands) }
-    /// Whether the pixels have no alpha, which `luma` would lose.
+    /// Whether the pixels have no alpha. `luma` would lose alpha.
     var hasLuma: Bool { bands == 1 || bands == 3 }
 
     /// The samples of the next row, valid until the next call. Nil after the last row, and from the first damage on.
@@ -57,8 +57,8 @@ final class PNGPixels {
         return Planes(luma: plane, colours: [], shared: .none, range: .full)
     }
 
-    /// A lazy picture of these pixels with the metadata of `picture`, which libvips reads from the same file. From the
-    /// first damage on, libvips reads the rows, so the result is the same as libvips'.
+    /// A lazy picture of these pixels with the metadata of `picture`, which libvips reads from the same file. At the
+    /// first damaged row libvips takes over, so a damaged picture has the same rows as if libvips had read all of it.
     func picture(like picture: Picture) throws -> Picture {
         let pixels = Unmanaged.passRetained(self)
         return try picture.then { picture, out in

@@ -1,5 +1,5 @@
-/// Recognises simple formats that are not read, because libvips marks their loaders as untrusted or has none. People
-/// drop such files, so the message names the format.
+/// Recognises simple formats that the worker does not read, because libvips has no loader for them or marks the loader
+/// as untrusted. People drop such files, so the failure's message names the format.
 enum SimpleFormat {
     static func name(_ prefix: [UInt8], end: (_ count: Int) -> [UInt8]) -> String? {
         netpbm(prefix) ?? (isTGA(prefix, end) ? "TGA" : nil)

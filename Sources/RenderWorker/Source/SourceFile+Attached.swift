@@ -13,8 +13,8 @@ enum AttachedPart: String, CaseIterable {
             || name.local == extended
     }
 
-    /// Whether an XMP packet may contain a property that `isPromised` accepts. This is a quick search, because few
-    /// packets do.
+    /// Whether an XMP packet may contain a property that `isPromised` accepts. This quick search saves parsing most
+    /// packets, because few contain such a property.
     static func mayBePromised(in xmp: [UInt8]) -> Bool {
         (gainMapSpaces + videoNames + [containerSpace, extended, provenance]).contains { xmp.contains(text: $0) }
     }
@@ -31,7 +31,7 @@ enum AttachedPart: String, CaseIterable {
     fileprivate static let videoNames = ["MotionPhoto", "MicroVideo"]
     private static let termsSpace = "http://purl.org/dc/terms/"
     /// Property that names the location of a C2PA manifest: in the file, or at a URL. In both cases, the manifest
-    /// describes the bytes of the original.
+    /// describes the bytes of the original, so it does not fit a result.
     private static let provenance = "provenance"
     /// Property that announces more XMP in further segments of a JPEG, which libvips does not read.
     private static let extended = "HasExtendedXMP"

@@ -51,8 +51,8 @@ struct TIFFPyramid {
 }
 
 extension TIFFDirectory {
-    /// The factor, a power of two, by which `copy` is smaller. Nil if it is not declared as a smaller copy, or its
-    /// samples are of another kind.
+    /// The factor, a power of two, by which `copy` is smaller. Nil if the file does not declare `copy` as a smaller
+    /// copy, or if the samples of `copy` are of another kind.
     fileprivate func shrink(of copy: TIFFDirectory) -> Int? {
         let (kind, width, height, bits, samples) = (254, 256, 257, 258, 277)
         guard let kind = copy.numbers(kind).first, kind & 1 == 1,

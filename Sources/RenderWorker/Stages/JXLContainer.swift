@@ -1,5 +1,5 @@
 /// The boxes of a JPEG XL file. This type writes the metadata boxes itself, because libvips 8.14 writes neither EXIF
-/// nor XMP, and later versions compress them, so that few readers find them.
+/// nor XMP. Later versions of libvips compress both, so few readers find them.
 struct JXLContainer {
     /// The picture's size according to the file.
     let width: Int

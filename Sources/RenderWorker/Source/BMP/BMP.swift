@@ -73,7 +73,7 @@ struct BMP {
             throw odd("its pixels are compressed in a way that is not read")
         }
         self.compression = compression
-        // libvips' own limit.
+        // libvips itself limits each side to this size.
         guard (1...10_000_000).contains(width), (1...10_000_000).contains(height) else { throw odd("it has no pixels") }
         let depths =
             switch compression {

@@ -52,8 +52,8 @@ enum CameraRaw {
             || ([first] + below).contains { $0.numbers(photometric).contains(where: sensorData.contains) }
     }
 
-    /// Whether the file claims to contain data that lies past its end. LibRaw would read a preview from a truncated
-    /// file as well as from a whole one.
+    /// Whether the file claims to contain data that lies past its end. LibRaw does not notice a missing end when it
+    /// reads a preview.
     static func isCut(size: Int, _ read: @escaping TIFFDirectory.Reader) -> Bool {
         let prefix = read(0, 12) ?? []
         if prefix.dropFirst(4).starts(with: "ftyp".utf8) { return !Boxes.areWhole(size: size, read) }
