@@ -1,4 +1,4 @@
-/// The candidate that `word` is probably a misspelling of, or nil if none is similar.
+/// The candidate that the writer of `word` probably meant, or nil if no candidate is similar.
 public func nearest(_ word: String, among candidates: some Sequence<String>) -> String? {
     let written = Array(word.lowercased())
     var best: (candidate: String, distance: Int)?

@@ -4,7 +4,8 @@ import Glibc
 import PipelineModel
 import WorkerProtocol
 
-/// Prepares the last message of a crashing worker. It names the filter whose code was running, if the stack shows one.
+/// Prepares the last message of a crashing worker. The message names the filter whose code was running, if the stack
+/// shows one.
 enum CrashNotes {
     /// Call this before the confinement, and before the first picture.
     static func prepare(_ filters: FilterLibrary) {

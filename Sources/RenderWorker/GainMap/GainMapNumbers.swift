@@ -21,7 +21,7 @@ struct GainMapNumbers: Equatable {
     var alternateHeadroom: Double
     /// Whether the picture is made for HDR screens, so that the map darkens it for other screens.
     var isBaseHDR = false
-    /// Whether the gains apply to the colours of the picture, rather than to those of the map's own profile.
+    /// Whether the gains apply to the colours of the picture, rather than to the colours of the map's own profile.
     var usesBaseColours = true
 
     /// The gain of a sample from 0 to 255.

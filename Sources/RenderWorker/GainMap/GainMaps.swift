@@ -24,7 +24,8 @@ final class GainMaps {
         stored = (width, height)
     }
 
-    /// `picture` is the header of `source`, and `stages` has all stages of each output, from the original to the result.
+    /// `picture` is the header of `source`, and `stages` has all stages of each output, from the original to the
+    /// result.
     convenience init(
         of source: SourceFile, _ picture: Picture, _ stages: [[Stage]], _ filters: FilterLibrary, _ resizers: Resizers
     ) {

@@ -23,7 +23,7 @@ struct MultiPictureIndex {
     }
 
     /// Makes the whole marker for a file of two pictures. `start` is the offset of the marker in the file. `first` is
-    /// the length of the first picture including this marker, and `second` that of the other picture.
+    /// the length of the first picture including this marker, and `second` is the length of the second picture.
     static func marker(at start: Int, first: Int, second: Int) -> [UInt8] {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         func entry(_ tag: Int, type: Int, count: Int, _ value: [UInt8]) -> [UInt8] {

@@ -60,8 +60,8 @@ extension EXIF {
         }
     }
 
-    /// Serialises all directories. The first directory is last in the bytes, because it contains the offsets of the
-    /// others; its own offset is returned, too.
+    /// Serialises all directories. The first directory comes last in the bytes, because it contains the offsets of the
+    /// other directories. `first` is its own offset.
     private func directories(
         at start: Int, in form: TIFFForm, joining own: [Entry], next: Int
     ) -> (bytes: [UInt8], first: Int) {

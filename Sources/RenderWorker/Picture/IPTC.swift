@@ -5,7 +5,8 @@ enum IPTC {
     private static let sign: UInt8 = 0x1c
     /// The value of data set 1:90 that declares all texts to be UTF-8.
     private static let utf8Mark: [UInt8] = [0x1b, 0x25, 0x47]
-    /// Data sets of record 2 that hold no text: version, rasterised caption, and the preview's format, version and data.
+    /// Data sets of record 2 that hold no text: version, rasterised caption, and the preview's format, version and
+    /// data.
     private static let binary: Set<UInt8> = [0, 125, 200, 201, 202]
 
     private struct DataSet {

@@ -79,7 +79,7 @@ extension Picture {
         // A 16-bit picture stays 16-bit.
         let isWide = interpretation == VIPS_INTERPRETATION_LABS
         let space = isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB
-        // LABQ's fourth band is not alpha: it holds the lowest bits of the others.
+        // LABQ's fourth band is not alpha: it holds the lowest bits of the other bands.
         guard image.pointee.Coding != VIPS_CODING_LABQ, hasAlpha else {
             return try plain.then { cvips_colourspace($0, $1, space) }
         }

@@ -92,8 +92,9 @@ struct XMPPacket {
         return texts.isEmpty ? nil : texts
     }
 
-    /// The packet with one more element at the end of its `rdf:RDF`; nil when it is not well-formed XMP. The element has
-    /// to declare its namespaces itself, because the packet may know them by other prefixes or not at all.
+    /// The packet with one more element at the end of its `rdf:RDF`; nil when the packet is not well-formed XMP. The
+    /// element must declare its namespaces itself, because the packet may use other prefixes for them or not declare
+    /// them.
     static func adding(_ element: String, to packet: [UInt8]) -> [UInt8]? {
         // Removes comments first, because a comment could contain text that looks like the end tag.
         guard let packet = cut(packet, where: { _ in false }), let end = end(of: packet) else { return nil }

@@ -44,8 +44,8 @@ final class Resizer {
 final class Resizers {
     /// The most recently used resizer is last.
     private var latest: [Resizer] = []
-    /// Enough for three results of one picture: each result needs a resizer for luma, one for chroma, and one for a gain
-    /// map.
+    /// Enough for three results of one picture: each result needs a resizer for luma, one for chroma, and one for a
+    /// gain map.
     private static let most = 9
 
     /// Nil when memory can't be allocated.

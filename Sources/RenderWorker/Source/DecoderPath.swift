@@ -90,7 +90,7 @@ struct DecoderPath: Equatable {
 /// Facts from a file's header that decide how the file can be read.
 struct SourceFacts {
     enum Luma: Equatable {
-        /// The first component is the luma of sRGB, and can be decoded without the others.
+        /// The first component is the luma of sRGB, and can be decoded without the other components.
         case stored
         /// Luma can be computed from the samples as they are.
         case made

@@ -75,8 +75,8 @@ struct SourceFile {
         }
     }
 
-    /// A lazy picture, to be read from top to bottom, and shrunk by one of `shrinks`. A camera's samples must be
-    /// developed first, so for them this is only a header.
+    /// A lazy picture, to be read from top to bottom, and shrunk by one of `shrinks`. For a camera's samples, this is
+    /// only a header, because the samples must be developed first.
     func picture(shrink: Int = 1) throws -> Picture {
         if format == .bmp { return try BMPRows.picture(bmp, content, size: size) }
         if format == .raw, let camera {

@@ -22,7 +22,7 @@ struct JXLContainer {
     static let (exif, xmp) = ("Exif", "xml ")
 
     /// libjxl's `distance`, its measure of visible difference, for a quality on JPEG's scale. All versions of libvips
-    /// compute the same distance for qualities from 30 up; below 30, some exceed libjxl's range.
+    /// compute the same distance for qualities from 30 up; below 30, some versions exceed libjxl's range.
     static func distance(of quality: Int) -> Double {
         quality >= 30 ? 0.1 + Double(100 - quality) * 0.09 : 6.4 + Double(30 - quality) * 0.29
     }

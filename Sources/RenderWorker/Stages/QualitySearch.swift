@@ -51,8 +51,8 @@ struct QualitySearch {
             let grows = tooLong.length / 3 > fits.length
             func place(_ length: Int) -> Double { grows ? log(Double(max(length, 1))) : Double(length) }
             var (below, above) = (place(limit) - place(fits.length), place(tooLong.length) - place(limit))
-            // If two tries in a row have left the same bound unchanged, halve its weight, so that the next try is
-            // nearer to it (Illinois method).
+            // If two tries in a row have left the same bound unchanged, halve the weight of this bound, so that the
+            // next try is nearer to the bound (Illinois method).
             if row >= 2 {
                 if latestFits { above /= 2 } else { below /= 2 }
             }
