@@ -14,8 +14,8 @@ enum FileCalls {
             + (file.map { ["FILE_CALLS_RECORD=\($0)"] } ?? [])
     }
 
-    /// Returns a command to put before another wrapper. With the command, strace writes these calls to `file` as the
-    /// kernel sees them, including the calls of workers.
+    /// Returns a command to put before another wrapper. It makes strace write these calls to `file`, as the kernel sees
+    /// them. The calls of workers are included.
     static func strace(_ calls: [String], to file: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "--seccomp-bpf", "-y", "-o", file,
@@ -23,7 +23,7 @@ enum FileCalls {
         ]
     }
 
-    /// Calls whose result is changed, and how.
+    /// Changes the results of some calls.
     struct Change: Sendable {
         fileprivate let rules: [String]
 
