@@ -28,8 +28,8 @@ enum FileCalls {
         fileprivate let rules: [String]
 
         /// `calls` are comma-separated names. Without `paths`, all calls share one counter, which starts at 1;
-        /// otherwise each path has its own counter. The call number `first` is changed, and every `step`th call after
-        /// it unless `step` is 0.
+        /// otherwise each path has its own counter. Changes call number `first`, and every `step`th call after it
+        /// unless `step` is 0.
         private init(_ calls: String, _ action: String, _ paths: [String], first: Int = 1, step: Int) {
             rules = (paths.isEmpty ? [""] : paths).map { "\(calls)\t\(action)\t\(first)\t\(step)\t\($0)" }
         }
