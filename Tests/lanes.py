@@ -7,12 +7,13 @@ the slowest suites first.
 
 --unit selects the suites that start no program. --needs prints the tools that `run` has to provide for the selected tests.
 
---hunt looks for tests that depend on the speed of the machine. Each suite runs ROUNDS times while a busy loop occupies each processor, and
-in every second round it is restricted to one processor. At the end, the suites that failed at least once are listed, with their rounds.
+--hunt looks for tests that depend on the speed of the machine. Each suite runs ROUNDS times while a busy loop occupies each processor. In
+every second round, the suite is restricted to one processor. At the end, the script lists the suites that failed at least once, with their
+rounds.
 
 A suite counts as hanging when it has written nothing for QUIET seconds, or for three times its last duration if that is longer. gdb then
-prints its threads, and the programs that the suite has started are killed: a test that waits for one of them fails with the log of that
-program, and the remaining tests run. If the suite stays silent, it is killed as well.
+prints its threads, and the script kills the programs that the suite has started. A test that waits for such a program fails with the
+program's log, and the remaining tests run. If the suite stays silent, the script kills the suite as well.
 """
 
 import argparse
@@ -30,9 +31,9 @@ import threading
 import time
 
 QUIET = 5 * 60
-# The limit for a suite whose duration is unknown, as in the first run of a kind.
+# The limit for a suite whose duration is unknown, for example because it has never run.
 UNKNOWN = 15 * 60
-# After its programs were killed, a test needs a moment to report that.
+# How long a suite may stay silent after its programs were killed. A test needs a moment to report their end.
 GRACE = 60
 
 # On a new clone no durations are known, so suites are sorted by their number of tests. The suites below take longer
@@ -45,7 +46,8 @@ LONG = [
     "EndToEndTests.CrashLoadTests",
 ]
 
-# A suite needs a tool, which `run` provides, if this word appears in its code or in the code of its fixtures.
+# The tools that `run` provides, by word. A suite needs the tool if the word appears in the suite's code or in the code
+# of its fixtures.
 NEEDS = {
     "chromedriver": "browser", "PIPELINED_FOREIGN_CLIENT": "foreign_client", "PIPELINED_NATS_SERVER": "nats_server",
     "PIPELINED_PROMETHEUS": "prometheus", "PIPELINED_AXE": "axe", "PIPELINED_GO": "go", "PIPELINED_HDR_READER": "hdr_reader", "nginx": "web_servers",

@@ -1,16 +1,16 @@
 """Mutation testing: python3 Tests/mutants.py [N] [--files PATTERN] [--seed SEED] [--seconds SECONDS] [--list]
 
-Makes N small faults (mutants) in the files that move pictures, and checks for each whether a test fails with it. Lists the mutants that no
-test kills: a test is missing, the code is superfluous, or the mutant makes no difference. `Tests/mutants.txt` gives the reason for
-mutants that make no difference.
+Makes N small faults (mutants) in the files that move pictures, and checks for each mutant whether a test fails with it. Lists the mutants
+that no test kills. In such a case a test is missing, the code is superfluous, or the mutant makes no difference. For mutants that make no
+difference, `Tests/mutants.txt` gives the reason.
 
 All mutants are built together into a copy of this checkout. Each has a switch that an environment variable turns on (`Mutant.swift`). A
 first run without any mutant finds out which suites reach which mutants. Then those suites run with each mutant turned on: first the quick
-unit tests, in one process, and then the others, the quickest suites first, for at most SECONDS. A mutant counts as killed when a test
+unit tests, in one process, and then the other suites, the quickest first, for at most SECONDS. A mutant counts as killed when a test
 records an issue or when the suite hangs.
 
-The copy is `.build/mutants`. A mount namespace shows it at the path of this checkout, so that the copied build folder stays valid, which
-needs root. `.build/mutants/results.jsonl` keeps the results, and the next run continues from there.
+The copy is `.build/mutants`. A mount namespace, which needs root, shows the copy at the path of this checkout, so that the copied build
+folder stays valid. `.build/mutants/results.jsonl` keeps the results, and the next run continues from there.
 """
 
 import argparse

@@ -23,9 +23,8 @@ struct SpacingTests {
         #expect(questions(others: false) == 1)
     }
 
-    /// Makes two calls, one right after the other. Returns how often the second call asks whether others are on their
-    /// way. On a busy machine the second call may come so late that it does not ask. Then the method repeats
-    /// both calls.
+    /// Makes two calls in a row; returns how often the second call asks whether others are on their way. On a busy
+    /// machine the second call may come too late to ask. In that case, the method repeats both calls.
     private func questions(others: Bool) -> Int {
         for _ in 0..<1000 {
             var spacing = Spacing()

@@ -70,8 +70,8 @@ struct BackupTests {
         return try JSONDecoder().decode(BackupReport.self, from: Data(outcome.output.utf8))
     }
 
-    /// Restores the backup in `folder`, of a daemon whose root was `former`, to the root of another daemon. That daemon
-    /// has not been started.
+    /// Restores the backup in `folder` to the root of `daemon`, which has not been started. The backup is of another
+    /// daemon, whose root was `former`.
     private func restore(_ folder: String, of former: String, to daemon: DaemonFixture) async throws {
         try await copy(folder + former, daemon.root.path)
     }

@@ -247,7 +247,8 @@ struct BadClientTests {
                 sent += try Socket.send(calls[sent..<min(calls.count, sent + 4096)], to: client.socket)
                 return true
             }
-            // The test reads nothing until the daemon has stopped reading. 200 refused writes in a row show that.
+            // The test reads no replies until the daemon has stopped reading calls. 200 refused writes in a row show
+            // that it has.
             var refused = 0
             while refused < 200 {
                 refused = try push() ? 0 : refused + 1

@@ -112,7 +112,8 @@ struct BadPictureTests {
         }
     }
 
-    /// The folder with libheif's codec plugins, which come in separate packages. It is nil if there is none.
+    /// The folder with libheif's codec plugins, which come in separate packages. Nil if this machine has no such
+    /// folder.
     private static let codecPlugins = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/libheif/plugins" }
         .first { FileManager.default.fileExists(atPath: $0) }
 

@@ -26,8 +26,8 @@ struct BatchTests {
 
     private static func isEnd(_ event: Control.Event) -> Bool { event.kind == "batch" && event.text == "ended" }
 
-    /// Returns a word for each event: the text of a batch event, "picture" for a picture event, and otherwise the job's
-    /// state, or "at barrier" if that is "waiting".
+    /// Returns a word for each event: the text of a batch event, "picture" for a picture event, and the job's state for
+    /// any other event. The state "waiting" is replaced with "at barrier".
     private func words(_ events: [Control.Event]) -> [String] {
         events.compactMap { event in
             switch event.kind {

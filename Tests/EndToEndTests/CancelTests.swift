@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Cancelling")
 struct CancelTests {
-    /// A recipe whose encoders keep working for a while after they have read the last row, and meanwhile don't check
-    /// for a cancellation.
+    /// A recipe whose encoder keeps working for a while after it has read the last row. Meanwhile, the encoder does not
+    /// check for a cancellation.
     private static let slow = """
         [Recipe]
         Inbox=slow
@@ -254,8 +254,8 @@ struct CancelTests {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=300ms\n"]) { daemon in
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/settling.png")))
             do {
-                // The daemon can't claim the open file after its quiet time, so the file settles again. It must still
-                // be cancelled.
+                // The daemon can't claim a file that is still open, so this file settles again after its quiet time.
+                // The daemon must still cancel it.
                 let open = try Descriptor.open(daemon.path("inbox/open.png"), O_WRONLY | O_CREAT)
                 #expect(try daemon.call(Call.CancelAll()).cancelled == 2)
                 try await daemon.job("settling.png", becomes: "cancelled")

@@ -226,8 +226,8 @@ struct ClientLimitTests {
             let isOver = Flag()
             Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
             while try file.status().st_size == 20_000_000 { sched_yield() }
-            // On a busy machine the writer may not run while the daemon copies the file. The daemon then accepts the
-            // copy, which stays in the spool, so the test tries again.
+            // On a busy machine the writer may not run while the daemon copies the file. In that case, the daemon
+            // accepts the copy and keeps it in the spool, and the test tries again.
             _ = try daemon.call(Call.Pause(queue: "render"))
             var reply: [String: Any]
             var taken: [String]
@@ -305,7 +305,7 @@ struct ClientLimitTests {
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
             let refused = try known.ask("Add", #"{"name":"added.png"}"#, [file])
             #expect(refused.error == "Refused")
-            // If a descriptor becomes free just now, the daemon receives the file but can't create its copy.
+            // If a descriptor becomes free just now, the daemon can receive the file, but can't create a copy of it.
             let message = (refused.parameters["message"] as? String ?? "").lowercased()
             #expect(message.contains("too many open"), "\(refused.parameters)")
             for number in 0..<5 { try daemon.drop(as: "\(number).png") }

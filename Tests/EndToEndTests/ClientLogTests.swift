@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Clients in the log")
 struct ClientLogTests {
-    /// Calls that change nothing. The daemon must log every other call with its client.
+    /// Calls that change nothing. The daemon must log every other call, together with the client that made it.
     private static let reading = [
         "Status", "List", "Batches", "FindBatch", "ListIgnored", "Show", "Log", "Explain", "Try", "WhyWaiting", "Sift",
         "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes", "Plugins", "Settings",

@@ -56,7 +56,7 @@ struct CompletionTests {
         }
     }
 
-    /// Returns bash's completions of the last word. The driver splits the line as bash does.
+    /// Returns bash's completions of the last word. The caller splits the line into words as bash does.
     private func bash(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             source \(Self.scripts)/pipectl.bash

@@ -66,7 +66,8 @@ struct ConfinementTests {
             let shortcoming = "workers are confined in part: there is no \(wall) ("
             try await daemon.says(shortcoming)
             #expect(daemon.log.components(separatedBy: shortcoming).count == 2, "said once")
-            // When the setting changes, a running daemon keeps its weaker confinement. Only a new start would fail.
+            // After the setting has changed, the running daemon keeps its weaker confinement, and keeps working. It
+            // would only refuse to start again.
             try daemon.write("[Daemon]\nSandbox=required\n", to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 1)
             try daemon.drop(as: "four.png")

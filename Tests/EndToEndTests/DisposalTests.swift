@@ -116,7 +116,7 @@ struct DisposalTests {
             _ = try await daemon.pipectl("add", daemon.path("bad.png"), "--wait")
             await daemon.stop()
             #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
-            // Recreate the state after a crash between the move of the original and its record.
+            // Recreate the state after a crash: the original was moved, but the move was not recorded yet.
             try FileManager.default.createDirectory(
                 atPath: daemon.path("state/spool/retry-1"), withIntermediateDirectories: true)
             try FileManager.default.moveItem(

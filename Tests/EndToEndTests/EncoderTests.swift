@@ -108,7 +108,7 @@ struct EncoderTests {
             try daemon.drop(as: "other.png")
             try await daemon.job("other.png", becomes: "done")
 
-            // The next start shows the same waiting job, and a reload changes nothing yet.
+            // After a restart the job still waits. A reload changes nothing yet, because the module is still missing.
             let last = try daemon.status().cursor
             await daemon.stop()
             try await daemon.start(under: environment)

@@ -16,7 +16,7 @@ struct FleetPageTests {
             let gallery = try await GalleryProcess(of: a, ["--listen", "127.0.0.1:0"])
             let browser = try await Browser(width: 520, height: 844)
             try browser.go(to: try await a.pipectl("gallery").output.trimmingCharacters(in: .newlines))
-            // The daemon sends no event about any of this, so the page must request it.
+            // The daemon sends no events about these figures, so the page must request them.
             try await browser.until("\(line(0)) === 'a|0 of 1|0|0|0|0|0|this node'")
             try await browser.until("\(line(1)) === 'b|0 of 2|0|||||lacks extra'")
             let button = "document.querySelector('.fleet button')"

@@ -285,7 +285,7 @@ struct FolderBatchTests {
 
     @Test("hundreds of pictures are taken in name order")
     func many() async throws {
-        // This is more than the inbox hands over at once.
+        // These are more pictures than the inbox hands over at once.
         let count = Sweep.of(600, all: 2000)
         try await withDaemon { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))

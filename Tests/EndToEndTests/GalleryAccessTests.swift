@@ -59,7 +59,7 @@ struct GalleryAccessTests {
             try await browser.until("document.querySelector('[data-filter=done] .count').textContent === '2'")
             try browser.click("[data-filter=done]")
             try await browser.until("\(GalleryPage.cells()) === 2")
-            // From a button, the arrows lead to the pictures.
+            // From a button, an arrow key moves the focus to the pictures.
             try browser.press(.right)
             try await browser.until("\(Self.focus).startsWith('job-')")
             try browser.value("document.querySelector('#job-2').focus()")

@@ -81,8 +81,8 @@ struct GalleryEventTests {
             let clients = try (1...50).map { _ in
                 try gallery.client(GalleryProcess.request("/pictures/1?width=320&v=1"))
             }
-            // For each waiting browser, the gallery needs two descriptors; for its own request to the daemon, it would
-            // need three.
+            // The gallery needs two descriptors for each waiting browser. It would need three if it requested the
+            // preview separately for each browser.
             while gallery.process.descriptors.count < before + 2 * clients.count { await Look.again() }
             // When the page has been served, the gallery has also handled all earlier requests.
             #expect(try gallery.get("/").hasPrefix("HTTP/1.1 200 "))

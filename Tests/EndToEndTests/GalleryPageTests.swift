@@ -71,7 +71,7 @@ struct GalleryPageTests {
             try browser.click(".adding .strong")
             try await browser.until("!document.querySelector('.adding[open]')")
             #expect(try daemon.call(Call.FindBatch(batch: "Lucerne")).batch.recipe == "web")
-            // A notice leads to the batch.
+            // A notice links to the batch.
             try await browser.until("document.querySelector('#passing')?.textContent.includes('Show the batch')")
             // The page remembers a recipe that a person has chosen.
             try browser.click("#add")

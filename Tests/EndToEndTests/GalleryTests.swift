@@ -291,7 +291,7 @@ struct GalleryTests {
 
     @Test("an ambiguous request gets no answer")
     func ambiguous() async throws {
-        // Some of these requests are incomplete for libmicrohttpd, so they end only after --silence.
+        // libmicrohttpd considers some of these requests incomplete, so they end only after --silence.
         try await GalleryProcess.with(["--silence", "1"]) { _, gallery in
             func answer(_ head: String) throws -> String { try gallery.send("GET /healthz HTTP/1.1\r\n\(head)") }
             let end = "Connection: close\r\n\r\n"

@@ -65,8 +65,7 @@ struct GetTests {
             let deleted = try await get(daemon, "\(once)", "--original", "-o", "-")
             #expect(deleted.status == 1 && deleted.errors.contains("was removed when the job was done"), "\(deleted)")
 
-            // A user who may write to the outbox puts a link there, so that the daemon would read another user's
-            // secret.
+            // A user who may write to the outbox puts a link there, to make the daemon read another user's secret.
             let result = daemon.path("outbox/two/a.jpg")
             try FileManager.default.removeItem(atPath: result)
             try FileManager.default.createSymbolicLink(atPath: result, withDestinationPath: daemon.path("state/id"))

@@ -33,7 +33,7 @@ struct GiveBackTests {
             #expect(try await Self.giveBack(daemon).status == 75)
             await daemon.stop()
             try daemon.write("another", to: "inbox/again.png")
-            // Recreate the state after a crash between the claim of a file and its record.
+            // Recreate the state after a crash: the files were claimed, but the claims were not recorded yet.
             try daemon.write(Picture.small, to: "inbox/.pipelined/test/7/unknown.png")
             try daemon.write(Picture.small, to: "inbox/.pipelined/0/older.png")
 
@@ -67,7 +67,7 @@ struct GiveBackTests {
             try daemon.drop(as: "a.png")
             try await daemon.job("a.png", becomes: "queued")
             await daemon.stop()
-            // Recreate the state after a crash between the renames and their record.
+            // Recreate the state after a crash: the result was renamed, but the rename was not recorded yet.
             let staging = daemon.path("outbox/noir/.staging/test/1-0.jpg")
             try daemon.write("", to: "outbox/noir/.staging/test/.keep")
             try daemon.write("result", to: "outbox/noir/a.jpg")

@@ -80,7 +80,7 @@ struct HookTests {
             #expect(results.allSatisfy(FileManager.default.fileExists(atPath:)))
             let batch = try #require(batches[0]["id"] as? Int)
             #expect(try daemon.text("occasions") == "arrived \(batch) noir 4\nbatch \(batch) noir 4\n")
-            // Other clients' events stay short.
+            // The events that other clients get do not list the results.
             let seen = try daemon.call(Call.Watch(cursor: 0)).events.filter { $0.kind == "batch" }
             #expect(seen.count == 2 && seen.allSatisfy { $0.outputs == nil })
         }

@@ -140,8 +140,8 @@ struct IntakeTests {
             try daemon.drop(as: "whole.png")
             try await daemon.waitForAll()
             #expect(try daemon.status().jobs.ignored == 0)
-            // The daemon moves the original of whole.png a moment after the job is done. Stop the daemon, so that the
-            // move is finished.
+            // The daemon moves the original of whole.png a moment after the job is done. Stop the daemon to wait for
+            // the move.
             await daemon.stop()
             #expect(daemon.files(in: "inbox") == names.sorted())
             try await daemon.start()

@@ -162,7 +162,8 @@ struct LifeTests {
             let lost = try await daemon.job("lost.png", becomes: "queued")
             let stuck = try await daemon.job("stuck.png", becomes: "queued")
             await daemon.stop()
-            // Recreate the state after a crash between intent and renames. A folder prevents the second rename.
+            // Recreate the state after a crash: the intents were recorded, but nothing was renamed yet. A folder
+            // prevents the second rename.
             try daemon.write("half", to: "elsewhere/.staging/\(stuck)")
             func intent(_ staging: String, _ target: String) -> String {
                 #"{"steps":[{"conflict":"replace","staging":"\#(staging)","target":"\#(target)"}]}"#

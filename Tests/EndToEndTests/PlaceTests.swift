@@ -84,7 +84,7 @@ struct PlaceTests {
         }
     }
 
-    /// Runs `body` with a daemon whose first job has ended, but whose original can't be moved out of the card's inbox
+    /// Runs `body` with a daemon whose first job has ended. The job's original can't be moved out of the card's inbox
     /// yet.
     private static func withUndisposed(
         _ picture: Data, _ body: (_ daemon: DaemonFixture, _ card: String, _ store: String) async throws -> Void

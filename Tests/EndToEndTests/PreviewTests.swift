@@ -248,7 +248,7 @@ struct PreviewTests {
             try daemon.write("another", to: "outbox/plain/good.jpg")
             #expect(try words("good.png", result: 1).contains("somebody has changed it"))
 
-            // All workers are busy now, so the daemon must have remembered these messages.
+            // No worker is free now, so the daemon can return these messages only if it has remembered them.
             try daemon.drop(Picture.tiff(width: 6000, height: 4500), as: "slow.tif", inbox: "inbox/slow")
             _ = try await daemon.worker(holding: "slow.tif")
             #expect(try words("large.tif").contains("more than MaxPixels"))

@@ -304,8 +304,8 @@ struct RecipeTests {
             let folder = daemon.path("programs")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             for name in ["pipelined", "pipelined-render"] {
-                // Another process makes the copy. If this process had the program open for writing, a concurrent fork
-                // could keep it open, and a program that is open for writing can't be started.
+                // Another process makes the copy. If this process opened the copy for writing, a concurrent fork could
+                // keep it open. The kernel does not start a program that is open for writing.
                 _ = try await Programs.run(path: "/bin/cp", [Programs.path(name), "\(folder)/\(name)"])
             }
             let without = try await Programs.run(

@@ -104,7 +104,8 @@ struct RedoTests {
             #expect(try await asked(daemon.path("archive/web/album")).jobs == [2, 3])
             #expect(try await asked(daemon.path("archive/web/../web/a.png")).jobs == [1])
             #expect(try daemon.list().allSatisfy { $0.state == "done" && $0.redo == nil })
-            // A file that belongs to no job is only counted. The folder may be named through a link.
+            // The daemon counts a file that belongs to no job, and leaves it alone. The folder may be named through a
+            // link.
             try daemon.write(Picture.small, to: "archive/web/album/old.png")
             try FileManager.default.createSymbolicLink(
                 atPath: daemon.path("link"), withDestinationPath: daemon.path("archive/web"))

@@ -185,7 +185,8 @@ struct ReloadTests {
         try await refused("plugins/paint.so", 0o664, group: 65_000, "a group can write")
     }
 
-    /// Checks that a plugin is not loaded because of the mode of `place`, and that it is loaded once the mode is fixed.
+    /// Checks that the mode of `place` keeps a plugin from being loaded, and that the plugin is loaded once the mode is
+    /// fixed.
     private func refused(_ place: String, _ mode: mode_t, group: gid_t? = nil, _ rule: String) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try Self.makeFolder(daemon)

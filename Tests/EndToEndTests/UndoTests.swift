@@ -170,7 +170,7 @@ struct UndoTests {
             #expect(undo.status == 1 && undo.output.contains("an older version published"), "\(undo)")
             let old = try daemon.data("outbox/web/album/a.jpg")
             #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
-            // The older version's row listed only one result, so the other one, a.small.jpg, belongs to no job and
+            // The older version's row listed only one result. The second result, a.small.jpg, belongs to no job, so it
             // keeps its name.
             #expect(daemon.files(in: "outbox/web/album") == ["a-1.jpg", "a.jpg", "a.small-1.jpg", "a.small.jpg"])
             #expect(try daemon.data("outbox/web/album/a.jpg") == old)

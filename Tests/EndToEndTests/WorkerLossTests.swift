@@ -88,7 +88,7 @@ struct WorkerLossTests {
             let names = ["one.tif", "two.tif"]
             for name in names { try daemon.drop(Self.long, as: name, inbox: "inbox/slow") }
             for name in names { _ = try await daemon.worker(holding: name) }
-            // Remember the position now, because the next daemon may restore the jobs before a client can call it.
+            // Remember the event cursor now, because the next daemon may restore the jobs before a client can call it.
             let crashed = try daemon.status().cursor
             await daemon.stop(SIGKILL)
             try await daemon.start()
@@ -130,8 +130,8 @@ struct WorkerLossTests {
         }
     }
 
-    /// Settings with a memory budget that is enough for one WebP of 12 megapixels but not for two, whatever the
-    /// libraries' versions.
+    /// Settings with a memory budget that is enough for one WebP of 12 megapixels but not for two. That holds with all
+    /// versions of the libraries.
     private static let tight = [
         "etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=webp\n",
         "etc/pipelined.conf": "[Daemon]\nMemoryBudget=192M\n[Queues]\nRender=2\n",

@@ -11,8 +11,9 @@ struct ResumeTests {
     private static let today = "Thu, 22 Oct 2015 07:28:00 GMT"
     private static let yesterday = "Wed, 21 Oct 2015 07:28:00 GMT"
 
-    /// Returns a server that breaks off its first response half-way. It answers a request with a Range header by the
-    /// rest of the body if If-Range matches `after`, the header of later responses, and otherwise by the whole body.
+    /// Returns a server that breaks off its first response half-way. Later responses have the header `after`. If a
+    /// request has a Range header, the server sends the rest of the body if If-Range matches `after`, and otherwise the
+    /// whole body.
     private static func server(_ header: [String: String], after: [String: String]? = nil) throws -> HTTPServer {
         let header = ["Date": today].merging(header) { $1 }
         let after = after ?? header

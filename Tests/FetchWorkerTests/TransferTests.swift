@@ -67,7 +67,7 @@ struct TransferTests {
                 $0.perHost = 1
                 $0.connectMilliseconds = 200
             })
-        // Wait for the timeout of a connection to a silent port, which is longer than the ConnectTimeout of the waiting
+        // Wait until a connection to a silent port times out. That takes longer than the ConnectTimeout of the waiting
         // transfer.
         let deaf = try DeafPort()
         let limits = FetchProcess.limits { $0.connectMilliseconds = 400 }

@@ -113,8 +113,8 @@ extension FuzzTarget {
         for most in [0, 100, 1 << 20] { try? PNGTexts.check(size: bytes.count, most: most, reader) }
     }
 
-    /// Three bytes choose the size, the bands and the length of a chunk; the others are the packed pixels. The chunks
-    /// and their checksums are always valid, so that the fuzzer reaches the reader of the pixels.
+    /// Three bytes choose the size, the bands and the length of a chunk; the other bytes are the packed pixels. The
+    /// chunks and their checksums are always valid, so that the fuzzer reaches the reader of the pixels.
     private static let pngRows = FuzzTarget("png-rows") { bytes in
         guard bytes.count > 3 else { return }
         let (kind, packed) = ([0, 4, 2, 6][Int(bytes[2]) & 3], Array(bytes.dropFirst(3)))

@@ -31,7 +31,7 @@ struct HangTests {
                 owners.shortages.answered(1)
                 owners.jobs[1]?.render.fileWork.begin("\(inbox)/.pipelined/r/0/1.png")
             }
-            // The search continues as long as a job is running.
+            // The search for hanging disks continues as long as a job is running.
             await fixture.until { owners.jobs[1]?.record.reason == "\(inbox) does not answer" }
         }
     }

@@ -152,7 +152,7 @@ struct HookCursorTests {
             fixture.ledger.append(LoggedEvent(kind: "batch", text: "arrived", batch: 7))
             fixture.ledger.append(LoggedEvent(kind: "batch", text: "ended", batch: 7))
             #expect(fixture.ledger.flush(seconds: 60))
-            // Record the second result of each job in the way of an older version.
+            // Record the second result of each job as an older version did.
             try Database(path: fixture.path).script(
                 """
                 UPDATE jobs SET outputs = json_array(json_object('path', '/out/a long folder''s name/' || id || '.jpg'),

@@ -30,8 +30,8 @@ struct KnownPlacesTests {
         }
     }
 
-    /// Does the same work as `KnownPlaces` does to look at the place. So if `KnownPlaces` has begun a look before, that
-    /// look has usually finished when this method returns.
+    /// Does the same file work as a check by `KnownPlaces`, and takes about as long. A check that began earlier has
+    /// usually finished when this method returns.
     private func look(at place: String) async {
         await withCheckedContinuation { continuation in
             FileLane(threads: 1).async {
@@ -42,7 +42,8 @@ struct KnownPlacesTests {
     }
 
     /// Makes the places known while the disk is mounted, and then unmounts the disk, so that the places are gone. No
-    /// event reports that a look has finished. If a look came too late, the method mounts the disk again and repeats.
+    /// event reports that a check by `KnownPlaces` has finished. If a check came too late, the method mounts the disk
+    /// again and repeats all steps.
     private func lose(_ disk: Mount, _ places: KnownPlaces, gone: Set<String>) async throws {
         for _ in 1...2000 {
             Coordination.sync { places.learn() }

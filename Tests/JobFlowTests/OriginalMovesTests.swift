@@ -37,8 +37,8 @@ struct OriginalMovesTests {
             #expect(link(job.source, another) == 0)
             #expect(moves.move([job], of: job.order.inbox).isEmpty)
             #expect(!fixture.exists(folder))
-            // The job was moved, but the move is not recorded yet. A file that appears at the old path is not the
-            // job's.
+            // The original was moved, but the move is not recorded yet. A file that now appears at the old path does
+            // not belong to the job.
             try FileSystem.makeFolders(folder)
             #expect(link(another, job.source) == 0)
             #expect(moves.move([job], of: job.order.inbox).isEmpty)
@@ -150,7 +150,7 @@ struct OriginalMovesTests {
                 try fixture.ended(2, .done, at: "\(inbox)/.pipelined/root/0/2.png")
             )
             (here.origin, away.origin) = (.claimed, .claimed)
-            // A device number that is not the inbox's, as if the original lay on another disk.
+            // Change the original's device number, as if the original lay on another disk than the inbox.
             away.file.device += 1
             #expect(fixture.insert([here, away]))
             try FileManager.default.removeItem(atPath: inbox)

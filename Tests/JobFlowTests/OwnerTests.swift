@@ -110,7 +110,8 @@ struct OwnerTests {
         }
     }
 
-    /// Runs `body` with twenty downloads from one host and four from another. The window holds the first host's share.
+    /// Runs `body` with twenty downloads from one host and four from another. The window contains as many of the first
+    /// host's downloads as that host's share allows.
     private func withDownloads(_ window: Int, _ body: (OwnersFixture) async throws -> Void) async throws {
         try await OwnersFixture.with("Download=0\nWindow=\(window)\n") {
             (fixture: OwnersFixture) async throws -> Void in
@@ -140,8 +141,8 @@ struct OwnerTests {
             }
             Coordination.sync {
                 for id in 1...3 { if let job = owners.jobs[id] { owners.jobs.downloaded(job) } }
-                // The window does not refill after each download, because a query for each would cost more than the
-                // job.
+                // The window does not refill after each download, because a query for every job would cost more than
+                // the job itself.
                 #expect(owners.jobs.count == 12)
                 if let job = owners.jobs[4] { owners.jobs.downloaded(job) }
                 #expect(Set(owners.jobs.ids) == Set(1...12).union(21...24))

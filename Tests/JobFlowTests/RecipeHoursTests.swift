@@ -44,7 +44,7 @@ struct RecipeHoursTests {
             #expect(try fixture.ledger.jobs([1, 2]).map(\.reason) == [reason, reason])
             #expect(try fixture.ledger.waiting().map(\.reason) == [reason])
             #expect(Coordination.sync { fixture.owners.shortages.problems } == [])
-            // A job that comes meanwhile waits, too.
+            // A job that arrives outside the hours waits, too.
             #expect(fixture.insert([fixture.job(3)]))
             Coordination.sync { fixture.owners.jobs.fill() }
             await fixture.until { fixture.owners.jobs.counts[.waiting] == 3 }

@@ -91,7 +91,8 @@ struct AsyncOperationTests {
             ready.signal()
             cancelled.wait()
         }
-        // Foundation starts one operation after the other, so `execute` of the first one has returned by then.
+        // Foundation starts one operation after the other. When this one begins, `execute` of the first one has
+        // returned.
         let next = Held { _ in if !isExecuting { ready.signal() } }
         let canceller = Mutex<pthread_t?>(nil)
         DispatchQueue(label: "test.canceller").async {

@@ -51,7 +51,7 @@ final class CannedDaemon: Sendable {
         }
     }
 
-    /// Lets `answer` handle each call of the method with this name. It gets the undecoded bytes of the call.
+    /// Lets `answer` handle each call of the method with this name. `answer` gets the undecoded bytes of the call.
     func onAny(_ method: String, _ answer: @escaping Answer) {
         memory.answers.withLock { $0["\(ControlInterface.control.name).\(method)"] = answer }
     }

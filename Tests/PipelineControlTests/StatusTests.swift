@@ -129,7 +129,7 @@ struct StatusTests {
         #expect(json.status == 3)
         #expect(try json.document()["state"] as? String == "unknown")
         #expect(try json.document()["reasons"] as? [String] == [reason])
-        // Other verbs have their own --check, so here `reload` refuses the unknown option.
+        // Here `--check` is an option of `reload`, which exits with 2 because of the unknown option, as other verbs do.
         #expect(try await Pipectl.run("reload", "--check", "--bogus", at: daemon).status == 2)
     }
 

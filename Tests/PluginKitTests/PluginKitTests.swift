@@ -32,7 +32,7 @@ private struct EveryKind: Filter {
     }
 }
 
-/// A filter that moves pixels, with a frame.
+/// A filter that moves the picture's pixels and adds a frame.
 private struct Framed: Filter {
     static let summary = "a test"
     static let traits: Traits = [.changesSize, .movesPixels]

@@ -80,7 +80,7 @@ struct AnimationTests {
                 """
         ).compile(to: folder.path + "/count.so")
         let worker = try WorkerProcess(plugins: [folder.path, WorkerProcess.programs.path])
-        // A blur works in tiles, whose edges do not coincide with those of the frames.
+        // A blur works in tiles. The tiles' edges do not coincide with the frames' edges.
         let source = try AnimatedGIF(
             width: 500, height: 203, frames: (0..<9).map { AnimatedGIF.Frame(colour: UInt8($0)) }
         ).file()

@@ -58,7 +58,8 @@ struct CommonPNGTests {
         init(_ bytes: [UInt8]) { self.bytes = bytes }
     }
 
-    /// Returns the rows that the decoder can read: all rows, or those before the place at which it refuses the file.
+    /// Returns the rows that the decoder can read: all rows, or the rows before the place at which the decoder refuses
+    /// the file.
     private static func rows(_ bytes: [UInt8]) -> [[UInt8]] {
         let memory = Memory(bytes)
         var size = png_rows_size()
@@ -189,7 +190,8 @@ struct CommonPNGTests {
             #expect(try !libvips.open(source, chain).decoderPaths[0].contains("decoder"), "\(chain)")
             let results = try [own, libvips].map { try $0.render(source, chain) }
             if bands == 1, chain != "save format=png" {
-                // The own decoder's grey stays a plane, which a library other than libvips resizes and encodes.
+                // The worker's own decoder keeps a grey picture as a plane. A library other than libvips resizes and
+                // encodes the plane.
                 #expect(try Pixels(results[0]).likeness(Pixels(results[1])) > 35, "\(chain)")
             } else {
                 #expect(try results[0].bytes == results[1].bytes, "\(chain)")

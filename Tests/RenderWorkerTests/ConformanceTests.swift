@@ -45,7 +45,7 @@ struct ConformanceTests {
     @Test("There are filters to check")
     func list() { #expect(Self.filters.contains("noir")) }
 
-    /// Values for filters that do nothing without one.
+    /// Parameter values for filters that do nothing by default.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
     /// One filter of each kind: it uses the whole picture, changes the size, uses a file, is a curve, or draws text.
@@ -166,7 +166,7 @@ struct ConformanceTests {
             ["pointwise, as it says": "none was compared"]
         ),
         (
-            // A worker that renders only the huge picture has n = 0 and does not sleep, so just the check of cancelling
+            // A worker that renders only the huge picture has n = 0 and does not sleep, so only the check of cancelling
             // fails.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
             ["cancelled in the middle": "check host->cancelled"]

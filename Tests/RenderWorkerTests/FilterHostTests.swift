@@ -65,8 +65,8 @@ struct FilterHostTests {
             try $0.then { cvips_replicate($0, $1, 10, 100) }
         }
         let worker = try worker(body)
-        // The chain names a kernel, so that a JPEG is not resized in planes. The planes would become a picture in
-        // memory, which a filter may read in any order.
+        // The second chain names a kernel, so that the worker does not resize a JPEG in planes. Resized planes would
+        // become a picture in memory, which a filter may read in any order.
         for chain in ["odd", "resize scale=0.6 kernel=lanczos3 | odd | save format=png"] {
             let failure = try worker.failure(source, chain)
             #expect(failure.stage == "odd" && failure.filter == "odd", "\(failure)")

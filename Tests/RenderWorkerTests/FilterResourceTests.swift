@@ -97,8 +97,8 @@ struct FilterResourceTests {
         try makeResources(folder)
         try reader(
             "open(host->resources, O_RDONLY); return vips_copy(in, out, NULL);", folder: folder)
-        // This thread starts too early for Landlock to restrict it, so the worker counts as one without Landlock. The
-        // thread waits for a lock, and makes no refused system call on the way there.
+        // This thread starts too early for Landlock to restrict it, so the worker is treated as one that has no
+        // Landlock. The thread waits for a lock, and makes no refused system call on the way there.
         try Plugin.compile(
             """
             #include <pthread.h>

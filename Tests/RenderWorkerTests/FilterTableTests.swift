@@ -84,8 +84,8 @@ struct FilterTableTests {
             let one = try Pixels(joining.render(file, "lift | lamp | tint | bend | save format=png"))
             #expect(one == (try Pixels(apart.render(file, "lift | lamp | tint | bend | save format=png"))))
             #expect(one.bands == 3)
-            // An 8-bit grey picture is first a plane, which stays grey, so its table must return one band. This table
-            // returns three, so the worker makes another table for a picture.
+            // The worker first keeps an 8-bit grey picture as a plane. The table of a plane must return one band, but
+            // this table returns three. So the worker makes another table, for a picture.
             let table = ["lift", "lamp", "tint", "bend"]
             #expect(joining.applied == (is16Bit ? [table] : [table, table]))
         }

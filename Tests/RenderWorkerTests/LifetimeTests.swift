@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// Tests that a picture's metadata and profile outlive the loader that read them.
 struct LifetimeTests {
-    /// The block is so large that malloc maps it separately, and unmaps it when it is freed.
+    /// An XMP block that is so large that malloc maps it separately. The block is unmapped as soon as it is freed.
     private static let xmp =
         Array("<x:xmpmeta>".utf8) + Array(repeating: UInt8(ascii: "x"), count: 6 << 20)
         + Array("</x:xmpmeta>".utf8)

@@ -7,8 +7,8 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Tests dangerous pictures, which are refused by their header before any pixel is decoded, and pictures that only look
-/// dangerous.
+/// Tests dangerous pictures, and pictures that only look dangerous. The worker refuses a dangerous picture by its
+/// header, before any pixel is decoded.
 struct LimitTests {
     @Test(
         "A chain of as many stages as MaxStages can allow is rendered, and a longer one is refused before work",

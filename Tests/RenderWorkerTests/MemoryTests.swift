@@ -5,7 +5,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Compares the estimate that decides whether a picture is admitted with the real peak of its worker's memory.
+/// Compares a worker's real peak memory with the estimate by which the daemon decides whether to admit the picture.
 struct MemoryTests {
     struct Case: CustomTestStringConvertible {
         var make: String

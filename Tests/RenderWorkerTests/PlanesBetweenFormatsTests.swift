@@ -27,7 +27,7 @@ struct PlanesBetweenFormatsTests {
         }
     }
 
-    /// Returns the results of both paths. The encoders lose little.
+    /// Returns the results of both paths. The quality is 100, so that the encoders lose little.
     private func results(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ ways: Ways, _ size: String, _ filters: String = ""
     ) throws -> (planes: Pixels, plain: Pixels) {

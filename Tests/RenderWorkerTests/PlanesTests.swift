@@ -33,7 +33,7 @@ struct PlanesTests {
         return try TemporaryFile(Array(UnsafeBufferPointer(start: bytes, count: Int(length))))
     }
 
-    /// Returns the results of both paths. The encoder loses little.
+    /// Returns the results of both paths. The quality is 100, so that the encoder loses little.
     private func results(_ worker: WorkerProcess, _ source: TemporaryFile, _ size: String) throws -> (Pixels, Pixels) {
         let (planes, plain) = ("resize \(size) | save quality=100", "resize \(size) kernel=lanczos3 | save quality=100")
         #expect(try worker.open(source, planes).decoderPaths[0].hasPrefix("jpeg, planes, "), "\(size)")

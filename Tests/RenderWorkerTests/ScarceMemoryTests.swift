@@ -61,8 +61,8 @@ struct ScarceMemoryTests {
                 words["rendered", default: 0] += 1
             } catch let failure as WorkerFailure {
                 words["\(failure)", default: 0] += 1
-                // A camera file that needs more memory than it declares would fail again, so that failure is not
-                // transient.
+                // A failure is not transient if a camera file needs more memory than it declares, because a retry would
+                // fail, too.
                 let isAtFault = !failure.message.contains("memory") || failure.message.contains("than it says")
                 #expect((failure.class == .transient) == !isAtFault, "\(failure)")
             } catch let end as Unexpected {

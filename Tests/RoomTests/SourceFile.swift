@@ -40,7 +40,7 @@ struct SourceFile {
     func lies(in folder: String) -> Bool { path.hasPrefix(folder + "/") }
 
     private static func importedModule(_ line: Substring) -> String? {
-        // Skip lines that can't be imports first, because regular expressions are slow in a debug build.
+        // First skip lines that can't be imports, because regular expressions are slow in a debug build.
         guard line.contains("import") else { return nil }
         let pattern =
             #/

@@ -16,8 +16,8 @@ work=$(mktemp -d /tmp/boot.XXXXXX)
 groups=()
 container='' init='' command=''
 
-# Ends the command first, and then the container. At its shutdown, systemd stops all processes. nsenter stops together with
-# its stopped child, so it has to be continued.
+# Ends the command first, and then the container. systemd sends SIGSTOP to all processes when it shuts down. nsenter
+# stops itself when its child is stopped, so this function has to continue nsenter.
 # shellcheck disable=SC2317 # The trap calls this function.
 finish() {
     trap - EXIT
@@ -121,7 +121,7 @@ mkdir -p "$root$here"
 quiet --bind "$here" "$root$here"
 quiet -o remount,bind,ro "$root$here"
 for folder in $hidden; do quiet -t tmpfs -o mode=755 hidden "$root$folder"; done
-# Only systemd's own units start automatically. Those that concern a whole machine are masked below.
+# Only systemd's own units start automatically. Units that concern a whole machine are masked below.
 rm -rf "$root"/etc/systemd/system/*.wants "$root"/var/log/journal/* "$root/.dockerenv" "$root/etc/machine-id"
 # If this machine is itself a container, its policy may forbid packages to start services. Allow that here.
 rm -f "$root/usr/sbin/policy-rc.d"

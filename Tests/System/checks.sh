@@ -28,7 +28,8 @@ skip() {
     exit 77
 }
 
-# Runs a command ten times per second until it succeeds, for at most SECONDS. It is for states that no event reports.
+# Runs a command ten times per second until it succeeds, for at most SECONDS. Checks use it for states that no event
+# reports.
 eventually() { # SECONDS COMMAND…
     local tries=$(($1 * 10))
     shift

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tests an image made by ./run image with Podman, which runs it as a NAS would: image.sh IMAGE. The exit status is 125 if Podman can't run
-# the image here. Needs root, and leaves nothing behind.
+# Tests an image that ./run image has made: image.sh IMAGE. Podman runs the image as a NAS would. The exit status is 125
+# if Podman can't run the image here. Needs root, and leaves nothing behind.
 set -euo pipefail
 image=$1
 before=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/docs/pictures/before.webp

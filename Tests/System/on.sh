@@ -83,7 +83,7 @@ env -i HOME=/root TERM="${TERM-dumb}" LANG=C.UTF-8 PATH="/usr/local/sbin:/usr/lo
 exit $status
 '
 
-# Runs a command in one of the roots. With "kept", its changes to the root are kept.
+# Runs a command in one of the roots. With "kept", the command's changes to the root are kept.
 enter() { # ROOT kept|lost TOOLCHAIN COMMAND…
     local lower=$1 kept=$2 usable=$3 state=$here/.build/on/$release
     shift 3
@@ -135,7 +135,7 @@ if missing; then
         [ "$kind" != tools ] || is_there "$tools" || make_tools
     fi
 fi
-# The lock keeps others from replacing the root while this command uses it.
+# The lock keeps other runs of on.sh from replacing the root while this command uses it.
 flock --shared "$lock"
 
 case $kind in

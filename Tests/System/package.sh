@@ -92,7 +92,7 @@ figures_are_served_at_a_port_and_to_the_group_by_processes_that_see_nothing() {
     if grep -q /run "$scratch/words"; then return 1; fi
     systemctl start "$unit"
     test "$(curl -sf --noproxy '*' $port/healthz)" = ok
-    # A token holds over a restart, also while both processes run.
+    # A token stays valid after a restart of both services, and is refused as soon as it is revoked.
     local token place=http://127.0.0.1:8088/call/Status
     token=$(as check-member pipectl gallery token make program)
     systemctl restart "${units[@]:0:2}"
@@ -126,7 +126,7 @@ installing_starts_nothing_and_enabling_starts_it_at_boot() {
     systemctl start multi-user.target
     test "$(property ActiveState)" = active
     systemctl disable --now "$unit"
-    # The unit starts after the units that create its user's folders, and after those that mount file systems.
+    # The unit starts after the units that create its user's folders, and after the units that mount file systems.
     [[ $(property After) == *systemd-tmpfiles-setup.service* || $(property After) == *sysinit.target* ]]
     [[ $(property After) == *remote-fs.target* ]]
 }
@@ -239,7 +239,7 @@ removing_leaves_every_original_where_a_person_finds_it() {
     cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
     cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
     test -z "$(find $data "$scratch/away" -path '*/.pipelined/*' -type f)"
-    # Keeps originals that exist only in the daemon's folders, and prints their paths.
+    # The removal keeps originals that exist only in the daemon's folders, and prints their paths.
     test "$(find $data/state/spool -type f -name a.jpg | wc -l)" = 3
     grep -q "a.jpg, which was downloaded or added, waits in $data/state/spool/" "$scratch/removed"
     grep -q "2 pictures are back in $data/inbox" "$scratch/removed"

@@ -55,8 +55,8 @@ public final class Cable: Sendable {
         pump(from: far, to: near) { _ in }
     }
 
-    /// Misses a word that is split over two pieces. That does not happen, because the node sends each message in one
-    /// piece.
+    /// Looks for the word in each piece alone. No word is split over two pieces, because the node sends each message in
+    /// one piece.
     private func look(at piece: ArraySlice<UInt8>) {
         let body = state.withLock { state -> (@Sendable () -> Void)? in
             guard let wire = state.wire, piece.firstRange(of: wire.word) != nil else { return nil }

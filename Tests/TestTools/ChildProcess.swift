@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 public import SystemCalls
 
-/// A program that a test runs. Its output arrives through close-on-exec sockets: another child would inherit a pipe and
+/// A program that a test runs. Its output arrives through close-on-exec sockets. Another child would inherit a pipe and
 /// keep it open, so the reader would wait for that child as well.
 ///
 /// If an awaited event does not occur within `patience`, the program is killed, which ends every wait for it.

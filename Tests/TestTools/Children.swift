@@ -14,7 +14,7 @@ public enum Children {
         return name.isEmpty ? children : children.filter { read("/proc/\($0)/comm").hasPrefix(name) }
     }
 
-    /// Reads a file without Foundation, which leaks a page each time it reads an empty file or one without a length.
+    /// Reads a file without Foundation, which leaks a page each time it reads a file that is empty or has no length.
     private static func read(_ path: String) -> String {
         let bytes = try? FileSystem.read(try Descriptor.open(path, O_RDONLY), most: .max, called: path)
         return String(decoding: bytes ?? [], as: UTF8.self)

@@ -139,8 +139,8 @@ public struct DNG {
             Self.short(50778, 21),
         ]
         if let below { entries.append(Self.long(330, below)) }
-        // The samples follow the directory. The directory's length does not depend on its values, so append it to a
-        // copy of the file first, to find the samples' offset.
+        // The samples follow the directory, whose length does not depend on its values. To find the samples' offset,
+        // append the directory to a copy of the file first.
         var end = file
         _ = Self.append(entries, to: &end)
         if let index = entries.firstIndex(where: { $0.tag == 273 }) { entries[index] = Self.long(273, end.count) }

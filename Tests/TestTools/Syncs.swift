@@ -11,8 +11,8 @@ public enum Syncs {
 
     private static let watches = Mutex<[Watch]>([])
 
-    /// While `body` runs, calls `note` before each sync of a file or folder below `folder`, with the path relative to
-    /// it. The path of `folder` itself is "".
+    /// While `body` runs, calls `note` before each sync of a file or folder below `folder`. `note` gets the path
+    /// relative to `folder`, which is "" for `folder` itself.
     public static func watch<Result>(
         _ folder: String, _ note: @escaping @Sendable (String) -> Void, during body: () async throws -> Result
     ) async rethrows -> Result {

@@ -9,7 +9,7 @@ import Testing
 /// Checks that the lists of system calls suit every processor. A list skips calls that a processor lacks, so it must
 /// also contain the call that glibc uses there instead.
 struct CallRuleTests {
-    /// libseccomp's architecture constants, which are those of the kernel.
+    /// libseccomp's architecture constants, which equal the kernel's.
     enum Processor: UInt32, CaseIterable {
         case x86_64 = 0xc000_003e
         case aarch64 = 0xc000_00b7

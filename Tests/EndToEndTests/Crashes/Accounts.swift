@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// Where every picture is after a crash, on disk and in the ledger.
+/// The places of all pictures after a crash, on disk and in the ledger.
 struct Accounts: Equatable, CustomStringConvertible {
     /// Every file in the daemon's folders, with its bytes. For explanations (`.error.txt`), only the path counts.
     var files: [String: Data] = [:]

@@ -3,7 +3,7 @@ import Glibc
 import TestTools
 import Testing
 
-/// The processing of one picture. The sweep kills the daemon at each file call that it makes for the picture.
+/// The processing of one picture. The sweep kills the daemon at each file call that the daemon makes for this picture.
 struct CrashCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var files: [String: String] = [:]

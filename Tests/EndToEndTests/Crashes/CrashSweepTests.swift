@@ -84,7 +84,7 @@ struct CrashSweepTests {
     }
 
     /// Kills the daemon at `point` and restarts it. Returns the accounts at the end. If the case has a command, the
-    /// command is repeated after the restart, and `between` has the accounts from just before that.
+    /// method repeats it after the restart. `between` has the accounts from just before the command is repeated.
     private func kill(
         _ crash: CrashCase, _ first: URL, at point: CrashPoint
     ) async throws -> (killed: Bool, between: Accounts?, accounts: Accounts) {

@@ -5,8 +5,8 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A call that is refused on matching paths. In the pattern, `#` stands for the picture's folder, and `@` for a job's
-/// number.
+/// A call that is refused on matching paths. In the pattern `glob`, `#` stands for the picture's folder, and `@` for a
+/// job's number.
 private struct Fault: Sendable {
     var call: String
     var glob: String

@@ -17,7 +17,7 @@ enum FleetLoss: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// The losses that a short run tests: after these, no test has to wait for the node timeout.
+    /// The losses that a short run tests. No test has to wait for the node timeout after one of these.
     static let some: [FleetLoss] = [.server, .oneServer, .origin]
 
     fileprivate var isOfThree: Bool { [.oneServer, .allServers].contains(self) }

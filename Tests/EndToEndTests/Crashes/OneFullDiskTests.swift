@@ -158,8 +158,8 @@ struct OneFullDiskTests {
 
     private static let isFull = "is full, so it can't be copied; make room there, then `pipectl reload`"
 
-    /// Adds a recipe with a filter whose file is larger than the free space. Zeros at the end of the file, which
-    /// nothing reads, make it so large.
+    /// Adds a recipe with a filter whose file is larger than the free space. The file ends in 4 MB of zeros, which
+    /// nothing reads.
     private func addPlugin(_ daemon: DaemonFixture) async throws {
         try FileManager.default.createDirectory(atPath: daemon.path("plugins"), withIntermediateDirectories: true)
         try Plugin(name: "odd", body: "*out = in; g_object_ref(in); return 0;")

@@ -4,8 +4,8 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// A kernel error that the daemon must survive. One kind of call fails on every path on which claiming, publishing and
-/// disposal make it.
+/// A kernel error that the daemon must survive. Calls of one kind fail on all paths where claiming, publishing and
+/// disposal use such calls.
 struct RefusedCall: CustomTestStringConvertible, Sendable {
     let call: String
     let error: String

@@ -11,12 +11,12 @@ final class Browser {
     private let port: UInt16
     private var session = ""
 
-    /// `width` and `height` are the window's dimensions. The narrowest window of Chromium has 500 pixels, so a phone is
-    /// emulated.
+    /// `width` and `height` are the window's dimensions. Chromium's windows are at least 500 pixels wide, so a narrower
+    /// screen, such as a phone's, is emulated.
     init(width: Int = 1200, height: Int = 900) async throws {
         let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0"])
         self.driver = driver
-        // The line may arrive in pieces; a full stop follows the number.
+        // The line may arrive in pieces. The full stop shows that the number is complete.
         let said = { driver.output.firstMatch(of: #/successfully on port (\d+)\./#) }
         await driver.until { said() != nil || driver.status != nil }
         port = try #require(said().flatMap { UInt16($0.1) }, "\(driver.output)")
@@ -72,7 +72,7 @@ final class Browser {
 
     /// Waits until the expression is true in the page.
     func until(_ condition: String, _ location: SourceLocation = #_sourceLocation) async throws {
-        // A script that waits in the page would be lost with the page, if that is about to go to another address.
+        // Poll the page. A script that waits in the page would be lost when the page goes to another address.
         let script = "try { return Boolean(\(condition)); } catch { return false; }"
         let end = ContinuousClock.now + ChildProcess.patience
         do {

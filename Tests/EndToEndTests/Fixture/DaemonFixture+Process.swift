@@ -48,7 +48,8 @@ extension DaemonFixture {
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     }
 
-    /// Requests the status until the daemon has at most `count` descriptors, because it may close some a moment later.
+    /// Requests the status until the daemon has at most `count` descriptors. The daemon may close some of them a moment
+    /// late.
     func expectDescriptors(_ count: Int, _ location: SourceLocation = #_sourceLocation) throws {
         let client = try RawClient(self)
         for _ in 0..<20_000 {

@@ -266,7 +266,7 @@ final class DaemonFixture {
     }
 
     /// Waits until a job with this input reaches this state. A further call waits until a job reaches the state again.
-    /// Ignores the end of a job that has been retried or redone since.
+    /// Ignores the end of a job that was retried or redone later.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {
         while true {

@@ -58,7 +58,7 @@ struct FaultyDisk {
         try? FileManager.default.removeItem(atPath: store)
     }
 
-    /// Sends a command; returns the number of calls that were refused since `clear`.
+    /// Sends a command; returns the number of calls that were refused or have hung since `clear`.
     @discardableResult
     private func tell(_ command: String) throws -> Int {
         try Socket.send(Array(command.utf8), to: commands)
@@ -67,8 +67,8 @@ struct FaultyDisk {
         return refused
     }
 
-    /// Refuses this call on paths that match the pattern: `times` calls, beginning with number `first`. The errors
-    /// alternate.
+    /// Refuses `times` of these calls on paths that match the pattern, beginning with call number `first`. If `times`
+    /// is nil, refuses all later calls. The errors alternate.
     func refuse(
         _ call: String, _ glob: String, from first: Int = 1, times: Int? = nil, _ errors: [Int32] = [EIO, ESTALE]
     ) throws {

@@ -14,8 +14,8 @@ enum FileCalls {
             + (file.map { ["FILE_CALLS_RECORD=\($0)"] } ?? [])
     }
 
-    /// Returns a command to put before another wrapper. With the command, strace writes these calls to `file` as the
-    /// kernel sees them, including the calls of workers.
+    /// Returns a command to put before another wrapper. It makes strace write these calls to `file`, as the kernel sees
+    /// them. The calls of workers are included.
     static func strace(_ calls: [String], to file: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "--seccomp-bpf", "-y", "-o", file,
@@ -23,13 +23,13 @@ enum FileCalls {
         ]
     }
 
-    /// Calls whose result is changed, and how.
+    /// Changes the results of some calls.
     struct Change: Sendable {
         fileprivate let rules: [String]
 
         /// `calls` are comma-separated names. Without `paths`, all calls share one counter, which starts at 1;
-        /// otherwise each path has its own counter. The call number `first` is changed, and every `step`th call after
-        /// it unless `step` is 0.
+        /// otherwise each path has its own counter. Changes call number `first`, and every `step`th call after it
+        /// unless `step` is 0.
         private init(_ calls: String, _ action: String, _ paths: [String], first: Int = 1, step: Int) {
             rules = (paths.isEmpty ? [""] : paths).map { "\(calls)\t\(action)\t\(first)\t\(step)\t\($0)" }
         }

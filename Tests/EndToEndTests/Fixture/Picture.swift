@@ -4,7 +4,7 @@ import Foundation
 enum Picture {
     /// A PNG of 32 × 24 pixels, which is rendered quickly.
     static let small = png(width: 32, height: 24)
-    /// A grey JPEG of 32 × 16 pixels with a gain map of 8 × 4, by ISO 21496-1.
+    /// A grey JPEG of 32 × 16 pixels with a gain map of 8 × 4, as ISO 21496-1 defines it.
     static let withGainMap =
         Data(
             base64Encoded:
@@ -106,7 +106,8 @@ enum Picture {
         let (mainLength, belowLength) = (2 + 10 * 12 + 4, 2 + 12 + 4)
         let texts = 8 + mainLength + belowLength
         let (first, second) = (Data(original.utf8) + [0], Data(changed.utf8) + [0])
-        // Texts of up to four bytes would be stored in the directory entry itself, so make room for more.
+        // A text of up to four bytes would have to be stored in the directory entry itself, so pad the texts to this
+        // length.
         let room = 24
         append(8, 4)
         directory([

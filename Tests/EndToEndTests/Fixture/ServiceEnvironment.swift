@@ -14,7 +14,7 @@ enum ServiceEnvironment {
         "/bin/sh", "-c", #"export JOURNAL_STREAM="$(stat -L -c %d:%i /proc/self/fd/2)"; exec "$@""#, "sh",
     ]
 
-    /// Replaces the journal's socket by the socket in `folder`, or removes it if `folder` is nil.
+    /// Replaces the journal's socket with the socket in `folder`, or removes it if `folder` is nil.
     static func journal(in folder: String?) -> [String] {
         let bind = folder.map { "mkdir -p /run/systemd/journal && mount --bind '\($0)' /run/systemd/journal &&" } ?? ""
         return [

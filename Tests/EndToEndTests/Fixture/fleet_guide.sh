@@ -1,6 +1,6 @@
 #!/bin/bash
 # fleet_guide.sh PROGRAMS NATS_SERVER GUIDE WORK: runs the commands of the guide unchanged. The machines are folders of
-# WORK. The script has its own network, and all started processes end with it.
+# WORK. The script has its own network, and all started processes end when it exits.
 set -euo pipefail
 programs=$1 nats=$2 guide=$3 work=$4
 nodes=(darkroom attic cellar)

@@ -35,7 +35,7 @@ struct DiskRecord {
     enum ByteChange {
         case write(at: Int, [UInt8])
         case size(Int)
-        /// The file has space reserved up to this offset, and its size is at least that.
+        /// Space is reserved for the file up to this offset, and the file is at least that large.
         case room(Int)
         case times
     }

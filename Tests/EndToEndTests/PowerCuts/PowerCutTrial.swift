@@ -33,8 +33,8 @@ struct PowerCutTrial {
         var description: String { "cut \(moment); \(choice.words)" }
     }
 
-    /// Records the case, then runs `body`, in which the daemon's root is an empty disk in memory. States are written to
-    /// that disk, so their files get other inodes than the recorded files, unlike after a real power cut. So the daemon
+    /// Records the case, then runs `body`, in which the daemon's root is an empty disk in memory. The trial writes each
+    /// state to that disk, so the files get new inode numbers, which a real power cut would not change. The daemon
     /// ignores inode numbers on that disk.
     static func with(_ crash: PowerCutCase, _ body: (PowerCutTrial) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
@@ -87,7 +87,7 @@ struct PowerCutTrial {
         return trial
     }
 
-    /// Returns all states in which a power cut may leave the disk, without duplicates.
+    /// Returns a selection of the states in which a power cut may leave the disk, without duplicates.
     func states(seed: UInt64 = 1, draws: Int = 20) -> [State] {
         var random = SeededNumbers(seed: seed)
         return states { $0.choices(draws: draws, random: &random) }
@@ -173,7 +173,7 @@ struct PowerCutTrial {
     }
 
     /// Waits until the daemon has nothing left to do. If another file occupies the place of an original, only a person
-    /// can help. Then the method returns the reason for which the original waits.
+    /// can help. In that case, the method returns the reason why the original waits.
     private func obstacle() async throws -> String? {
         let client = try daemon.client()
         return try await daemon.elsewhere {

@@ -52,7 +52,7 @@ final class PlainClient {
         while try message().subject != "nodes.\(node)" {}
     }
 
-    /// Waits until each of these origins reports once more to the node that it waits for a place.
+    /// Waits until each of these origins has told the node once more that the origin is waiting for a place.
     func hearWaiting(at node: String, _ origins: Set<String>) throws {
         if !listensToWaiting { try listen(to: "waits.\(node).*") }
         listensToWaiting = true

@@ -30,7 +30,8 @@ final class MoverListener: OriginalMoverDelegate {
 }
 
 extension OwnersFixture {
-    /// Returns a delegate for a mover, which the caller must keep alive, and an element for each arrival.
+    /// Returns a stream with an element for each arrival, and a delegate for a mover. The caller must keep the delegate
+    /// alive.
     func listen() -> (AsyncStream<Void>, MoverListener) {
         let (stream, news) = AsyncStream<Void>.makeStream()
         return (stream, Coordination.sync { MoverListener(owners, news) })

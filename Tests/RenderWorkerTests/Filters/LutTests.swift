@@ -23,7 +23,7 @@ struct LutTests {
         lines.map { $0.map { "\($0)" }.joined(separator: " ") }.joined(separator: "\n") + "\n"
     }
 
-    /// Changes a colour by a look that is not linear and whose bands depend on each other.
+    /// Applies a look to a colour. The look is not linear, and mixes the bands.
     private static func look(_ colour: [Double]) -> [Double] {
         [colour[0] * colour[0], (colour[1] + colour[2]) / 2, 1 - colour[0] * colour[1]]
     }

@@ -112,7 +112,7 @@ struct PlaceFilterTests {
             each.worst { x, y in zip(each[x, y], [(40.0, 99.0), (60, 99), (50, 49)]).map { ($0 * 255 - $1.0) / $1.1 } }
                 <= 0.51)
         let half = try Golden(flat, "autolevels clip=10 strength=0.5", worker: WorkerProcess())
-        // The filter cuts off a tenth of the values at either end, so the others range from 50 to 149.
+        // The filter cuts off a tenth of the values at each end, so the remaining values range from 50 to 149.
         #expect(
             half.worst { half[$0, $1].map { mixed($0, min(max(($0 * 255 - 50) / 99, 0), 1), 0.5) } } <= 0.51)
         #expect(try Self.made("autolevels", of: Pixels(9, 9) { _, _ in [77] }).samples.allSatisfy { $0 == 77 })

@@ -126,8 +126,8 @@ struct SpaceFilterTests {
     func halos() throws {
         let tower = Pixels(300, 200) { x, _ in (120..<180).contains(x) ? [20, 20, 20] : [230, 230, 230] }
         let golden = try Golden(tower, "tilt-shift position=0.5 width=0.2 blur=2", worker: WorkerProcess())
-        // In the first half of the transition the blur is narrow. There, the tower must not darken the sky six pixels
-        // beside it.
+        // In the first half of the transition the blur is narrow. There, the tower must not darken the sky at a
+        // distance of six pixels.
         let rows = (0..<200).filter { abs(Double($0) + 0.5 - 100) / 200 < 0.148 }
         #expect(rows.count > 50 && rows.allSatisfy { golden.result[113, $0][0] >= 228 })
     }

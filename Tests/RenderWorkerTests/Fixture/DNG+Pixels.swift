@@ -12,8 +12,8 @@ extension DNG {
 }
 
 extension Pixels {
-    /// Returns a picture in soft colours with a white corner. The brightest hundredth of a picture determines its
-    /// brightness when it is developed, and the corner fills that hundredth.
+    /// Returns a picture in soft colours with a white corner. When a picture is developed, the brightest hundredth of
+    /// its pixels determines its brightness. The corner fills that hundredth.
     static func photographed(_ width: Int, _ height: Int) -> Pixels {
         var pixels = colourful(width, height)
         for y in 0..<height / 4 {

@@ -158,7 +158,7 @@ struct HDRRendition {
         channels = try Self.numbers(in: part)
     }
 
-    /// Returns the bytes of the gain map, which it finds through the file's index.
+    /// Finds the gain map through the file's index; returns its bytes.
     static func map(in bytes: [UInt8]) throws -> [UInt8] {
         func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
         let mark = Array("MPF\0MM\0*".utf8)

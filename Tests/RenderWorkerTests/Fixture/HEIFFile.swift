@@ -2,7 +2,7 @@
 struct HEIFFile {
     private(set) var bytes: [UInt8]
 
-    /// Appends a box to the content of another box, whose path is relative to `meta`.
+    /// Appends a box to the content of the box at `path`, which is relative to `meta`.
     mutating func insert(_ name: String, _ content: [UInt8], into path: [String]) throws {
         try insert(Self.box(name, content), into: path)
     }

@@ -2,7 +2,7 @@ import Foundation
 import SystemCalls
 import TestTools
 
-/// A filter that behaves like a decoder that a picture has hijacked: `hostile try=… path=… process=…`.
+/// A filter that behaves like a hijacked decoder: `hostile try=… path=… process=…`.
 enum Hostile {
     /// The folder with the plugin, which is compiled once.
     static let folder = Result {

@@ -1,6 +1,6 @@
-"""Reads JPEGs with gain maps by foreign code: hdr_reader.py FILE…. Prints a JSON list with an element for each file.
-The element contains the kind of gain map that gainmap-audit finds, and the picture that libultrahdr shows on a screen
-with unlimited headroom: the size, and linear red, green and blue at GRID × GRID places."""
+"""Reads JPEGs with gain maps through third-party libraries: hdr_reader.py FILE…. Prints a JSON list with an element for
+each file. The element contains the kind of gain map that gainmap-audit finds, and the picture that libultrahdr shows on
+a screen with unlimited headroom: the size, and linear red, green and blue at GRID × GRID places."""
 import json
 import sys
 
