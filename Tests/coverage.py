@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 # The modules in which a mistake can lose a picture.
-TOUCHING = ["PipelineDaemon", "JobLedger", "InboxWatching", "SystemCalls", "RenderWorker", "WorkerPools"]
+TOUCHING = ["PictureFiles", "JobFlow", "PipelineDaemon", "JobLedger", "InboxWatching", "SystemCalls", "RenderWorker", "WorkerPools"]
 # Functions that the compiler generates, and parts of other functions.
 PARTS = ("closure #", "implicit closure", "default argument", "variable initialization expression", "autoclosure")
 

@@ -27,7 +27,7 @@ package struct JobProgress {
         // Publishing is quick, so it gets a tenth. The preceding operations share the rest equally.
         let publishing = job.publish == nil ? 0 : (end - begin) / 10
         let share = (end - begin - publishing) / Int64(work.count)
-        for operation in progress { grow(operation, share, at: time) }
+        for operation in work { grow(operation, share, at: time) }
         if let publish = job.publish { grow(publish, end - begin - share * Int64(work.count), at: time) }
     }
 
