@@ -71,7 +71,7 @@ struct Listeners {
         do throws(SystemError) { socket = try Socket.listen(path) } catch {
             throw error.isMissing ? NoDaemonError(folder: FileSystem.folder(of: path)) : error
         }
-        // A client that can connect may do everything, so the socket's mode and group restrict access.
+        // Any client that can connect may do everything. Only the socket's mode and group restrict access.
         chmod(path, 0o660)
         all.insert(Listener(name: path, socket: socket, site: page(nil, login)), at: 0)
         own = path

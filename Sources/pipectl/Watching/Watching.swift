@@ -17,7 +17,7 @@ struct Watching: Following {
     private let needsStatus: Bool
     private let events: ControlClient
     private let progress: ControlClient?
-    /// The connection for a call of `Wait`. The call begins when no job is left, and ends when the last originals are
+    /// The connection for a `Wait` call. The call begins when no job is left, and ends when the last originals are
     /// in their final folders.
     private var rest: ControlClient?
     private var isAtRest = false
