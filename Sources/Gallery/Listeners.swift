@@ -3,7 +3,7 @@ import ServiceProgram
 import SystemCalls
 
 /// The sockets at which the gallery listens, each with its site. Without sockets from systemd, the gallery creates
-/// `gallery.sock` beside the control socket. The ports of the command line are added in either case.
+/// `gallery.sock` beside the control socket. In either case, it also listens at the command line's ports.
 struct Listeners {
     struct Listener {
         let name: String

@@ -25,8 +25,8 @@ struct Guard: Sendable {
         return nil
     }
 
-    /// The answer that refuses a request with an unknown token, or with neither a token nor a valid session; nil if the
-    /// request has a valid token or session, or if no login is necessary.
+    /// The answer that refuses a request without a login; nil for a good request. A request with an unknown token is
+    /// always refused. A request without a token is refused if a login is necessary and there is no valid session.
     func lock(_ request: HTTPRequest) -> HTTPAnswer? {
         do throws(Tokens.Refusal) {
             if try tokens?.token(of: request) != nil { return nil }

@@ -1,5 +1,5 @@
-// Stores IDs as runs of consecutive IDs. So a view of 100,000 jobs needs only a few numbers, and the position of every ID is
-// exact.
+// Stores IDs as runs of consecutive IDs. A view of 100,000 jobs therefore needs only a few numbers, and the position of
+// every ID is exact.
 
 export class Ranges {
     /** The runs as pairs [first, last], in ascending order. */

@@ -144,8 +144,8 @@ package final class Publisher: Sendable {
             intent.steps.filter { try FileSystem.exists($0.staging) || FileSystem.exists($0.target) })
     }
 
-    /// Moves the results back as `takeBack` does, but keeps the emptied folders, which the next attempt needs, and
-    /// syncs nothing.
+    /// Moves the results back as `takeBack` does, but syncs nothing, and keeps the emptied folders, because the next
+    /// attempt needs these folders.
     private func moveBack(_ intent: PublishIntent) throws {
         for step in intent.steps {
             if let replacement = Replacement(step) {

@@ -1,7 +1,7 @@
 import PipelineControl
 
-/// Prints events as they arrive, and on a terminal also shows the progress. When events have changed the daemon's
-/// status, it requests the status again, at most ten times a second.
+/// Prints events as they arrive, and on a terminal also shows the progress. After events that change the daemon's
+/// status, requests the status again, at most ten times a second.
 struct Watching: Following {
     enum Scope: Equatable {
         case everything
