@@ -3,8 +3,8 @@ import PipelineModel
 import ServiceProgram
 import SystemCalls
 
-/// Reads the files that filters use, such as .cube files, from the recipes' folder. Such a file must be as
-/// trustworthy as a recipe.
+/// Reads the files that filters use, such as .cube files, from the recipes' folder. Such a file must be as trustworthy
+/// as a recipe.
 struct FilterFileReader {
     /// Maximum number of files. The number is limited, because each node of a fleet announces its files to all other
     /// nodes.

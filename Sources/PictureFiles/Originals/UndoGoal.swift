@@ -4,9 +4,9 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Checks and opens the folder that a user has named for the originals of undone jobs. A client that adds a
-/// URL can choose a file name in that folder. The daemon therefore refuses its own folders, and folders from which
-/// programs read their settings.
+/// Checks and opens the folder that a user has named for the originals of undone jobs. A client that adds a URL
+/// can choose a file name in that folder. The daemon therefore refuses its own folders, and folders from which programs
+/// read their settings.
 package enum UndoGoal {
     /// System folders, which are refused even if the daemon's user may write to them.
     private static let system = [

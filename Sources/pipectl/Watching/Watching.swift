@@ -17,8 +17,8 @@ struct Watching: Following {
     private let needsStatus: Bool
     private let events: ControlClient
     private let progress: ControlClient?
-    /// The connection for a `Wait` call. The call begins when no job is left, and ends when the last originals are
-    /// in their final folders.
+    /// The connection for a `Wait` call. The call begins when no job is left, and ends when the last originals are in
+    /// their final folders.
     private var rest: ControlClient?
     private var isAtRest = false
     private let interrupts: Interrupts
