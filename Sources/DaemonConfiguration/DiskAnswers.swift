@@ -7,8 +7,8 @@ import Synchronization
 enum DiskAnswers {
     private static let patience = DispatchTimeInterval.seconds(2)
 
-    /// Calls `question` for each path, and returns the answers. Paths on a disk that does not answer in time are
-    /// missing.
+    /// Calls `question` for each path, and returns the answers by path. The result omits paths on a disk that does not
+    /// answer in time.
     static func ask<Answer: Sendable>(
         about paths: some Sequence<String>, _ question: @escaping @Sendable (String) -> Answer
     ) -> [String: Answer] {

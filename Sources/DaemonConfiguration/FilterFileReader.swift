@@ -3,8 +3,8 @@ import PipelineModel
 import ServiceProgram
 import SystemCalls
 
-/// Reads the files that filters use, such as .cube files, from the recipes' folder. Such a file must be as trusted as a
-/// recipe.
+/// Reads the files that filters use, such as .cube files, from the recipes' folder. Such a file must be as trustworthy
+/// as a recipe.
 struct FilterFileReader {
     /// Maximum number of files. The number is limited, because each node of a fleet announces its files to all other
     /// nodes.
@@ -30,7 +30,7 @@ struct FilterFileReader {
         }
     }
 
-    /// Reads a file. Returns why it is not used, or nil.
+    /// Reads a file. Returns the reason if the file can't be used, otherwise nil.
     private mutating func refusal(of name: String, at path: String) throws(SystemError) -> String? {
         guard files.digests.count < Self.most else {
             return "there are more than \(Self.most) such files; remove some of them"

@@ -15,8 +15,8 @@ extension HostLogin {
     /// The login in the form that the fetch worker needs.
     package func read(for host: String) throws(JobFailure) -> FetchLogin {
         let password = usesPassword ? try password(for: host) : nil
-        // The user goes into a header field. If libcurl got it as an option, libcurl would write it into the URLs of
-        // redirects.
+        // The user name goes into a header field. If libcurl got the name as an option, libcurl would write it into the
+        // URLs of redirects.
         let basic = user.map { "Authorization: Basic " + Data("\($0):\(password ?? "")".utf8).base64EncodedString() }
         let fields = headers.map { header in
             header.split(separator: Self.placeholder, omittingEmptySubsequences: false)

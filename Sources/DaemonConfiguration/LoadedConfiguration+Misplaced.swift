@@ -8,7 +8,8 @@ struct Misplacement {
     var problem: Problem
     /// Another recipe that may be at fault, and is held as well.
     var rival: Recipe?
-    /// The paths of the outbox, as configured and with links resolved, if it lies within an inbox; otherwise empty.
+    /// If the outbox lies within an inbox, contains the outbox's path as configured and the path with links resolved.
+    /// Otherwise empty.
     var outboxes: Set<String> = []
 }
 
@@ -54,8 +55,8 @@ extension LoadedConfiguration {
         }
     }
 
-    /// Finds outboxes and the daemon's own folders, if they contain an inbox or lie in an inbox. The daemon would take
-    /// its own output for new pictures.
+    /// Finds outboxes and daemon folders that contain an inbox or lie in an inbox. In such a place, the daemon would
+    /// mistake its own output for new pictures.
     private func nested(_ places: Places, _ disks: FolderAnswers) -> [Misplacement] {
         configuration.recipes.flatMap { taking in
             let folder = disks.resolved(inbox(of: taking, places))

@@ -5,11 +5,11 @@ import SystemCalls
 package import WorkerProtocol
 
 /// Starts the daemon despite mistakes that were made since the configuration was last correct. After a crash, a reboot
-/// or an upgrade, there may be nobody to correct them.
+/// or an upgrade, there may be nobody to correct the mistakes.
 extension LoadedConfiguration {
-    /// Reads the files for a start. Holds recipes with a mistake. Replaces settings with a mistake by the last correct
-    /// settings, because a default in place of a wrong value could remove, publish or download files against the user's
-    /// will. Throws if no correct settings are known, or if Sandbox=required can't be met.
+    /// Reads the files for a start. Holds recipes that contain a mistake. If the settings contain a mistake, uses the
+    /// last correct settings instead, because a default in place of a wrong value could remove, publish or download
+    /// files against the user's will. Throws if no correct settings are known, or if Sandbox=required can't be met.
     package static func start(_ places: Places, hello: Hello) throws(StartError) -> LoadedConfiguration {
         var files = ConfigurationFiles(places)
         let last = LastGood.read(places)

@@ -1,9 +1,9 @@
 package import Dispatch
 package import ServiceProgram
 
-/// The serial queue that the supervisor, its worker pools and the starts of operations share. They call each other
-/// several times for each job, and a change of thread for each call would cost more than the work. Code on this queue
-/// must never block.
+/// The serial queue that the supervisor, its worker pools and the starts of operations share. These parts call each
+/// other several times for each job, and a change of thread for each call would cost more than the work. Code on this
+/// queue must never block.
 @globalActor
 package actor Coordination {
     package static let shared = Coordination()

@@ -52,7 +52,7 @@ package final class FileLane: Sendable {
     /// `room` is the maximum number of requests that wait for a thread.
     package init(threads: Int, room: Int = 0) { (self.threads, self.room) = (threads, room) }
 
-    /// Queues the daemon's own work. Never refuses it, because the callers have limits of their own.
+    /// Queues the daemon's own work. Never refuses work, because the callers have limits of their own.
     package func async(_ work: @escaping Work) { begin(state.withLock { add(work, to: &$0) }.isNew) }
 
     /// Queues a client's work; throws if the queue is full.

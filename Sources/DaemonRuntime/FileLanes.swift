@@ -55,7 +55,7 @@ package enum FileLanes {
                 if state.folders[folder] == nil { state.folders[folder] = .some(nil) }
                 return isAsked
             }
-            // An earlier lookup still waits for the disk. Another one would only block a second thread.
+            // An earlier lookup still waits for the disk. Another lookup would only block a second thread.
             if isAsked { continue }
             lane(Key(disk: folder, purpose: .work)).async {
                 let resolved = FileSystem.resolved(folder)

@@ -3,9 +3,9 @@ import Glibc
 package import ServiceProgram
 package import SystemCalls
 
-/// Reads a child's standard output and error in small portions, with pauses. As long as there is more output than one
-/// read takes, each pause is twice as long as the last, up to `longestRest`. The pauses slow the child down, so that
-/// reading costs next to nothing and the queue stays free.
+/// Reads a child's standard output and error in small portions, with pauses. As long as one read does not empty the
+/// socket, each pause is twice as long as the previous pause, up to `longestRest`. The pauses slow the child down, so
+/// that reading costs next to nothing and the queue stays free.
 package actor ProcessOutput: QueueActor {
     /// Maximum bytes of one read.
     private static let turn = 64 * 1024

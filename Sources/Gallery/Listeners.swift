@@ -3,7 +3,7 @@ import ServiceProgram
 import SystemCalls
 
 /// The sockets at which the gallery listens, each with its site. Without sockets from systemd, the gallery creates
-/// `gallery.sock` beside the control socket. The ports of the command line are added in either case.
+/// `gallery.sock` beside the control socket. In either case, it also listens at the command line's ports.
 struct Listeners {
     struct Listener {
         let name: String
@@ -71,7 +71,7 @@ struct Listeners {
         do throws(SystemError) { socket = try Socket.listen(path) } catch {
             throw error.isMissing ? NoDaemonError(folder: FileSystem.folder(of: path)) : error
         }
-        // A client that can connect may do everything, so the socket's mode and group restrict access.
+        // Any client that can connect may do everything. Only the socket's mode and group restrict access.
         chmod(path, 0o660)
         all.insert(Listener(name: path, socket: socket, site: page(nil, login)), at: 0)
         own = path

@@ -32,8 +32,8 @@ package struct ClaimFolder: Sendable {
     func claim(
         _ path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
     ) throws -> String {
-        // Opens the folder without following links, because another user may have replaced it by a link since it was
-        // checked.
+        // Opens the folder without following links, because another user may have replaced it with a link since the
+        // check.
         let folder = try top.openFolder(FileSystem.subfolder(of: path))
         return try take(
             FilePlace(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)

@@ -70,8 +70,8 @@ package final class ClaimFolders: Sendable {
         return try folder.filePlace(source).open(flags)
     }
 
-    /// Opens an original through a cached claim folder. Nil if it is not found, because the cached folder may have been
-    /// removed when it was empty, and recreated.
+    /// Opens an original through a cached claim folder. Returns nil if the original is not found: the cached folder may
+    /// be outdated, because an empty claim folder is removed and later recreated.
     private static func opened(
         _ source: String, in folder: ClaimFolder, _ flags: Int32
     ) throws(SystemError) -> Descriptor? {

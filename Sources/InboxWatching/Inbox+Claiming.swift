@@ -177,7 +177,8 @@ extension Inbox {
         step()
     }
 
-    /// Syncs the claims to disk before their jobs are recorded, and so before any result is published.
+    /// Syncs the claims to disk. This happens before their jobs are recorded, and therefore before any result is
+    /// published.
     private func makeDurable(_ claims: [Claim]) {
         let sources = claims.filter { !$0.isKept }.map(\.source)
         guard !sources.isEmpty else { return }

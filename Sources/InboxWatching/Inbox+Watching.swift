@@ -88,7 +88,7 @@ extension Inbox {
         }
     }
 
-    /// Falls back to polling, which is slower but does not need inotify watches, whose number is limited.
+    /// Falls back to polling. Polling is slower, but needs no inotify watches. The number of watches is limited.
     func fallBack(_ error: SystemError) {
         inotify = nil
         guard !settling.isPolled else { return }

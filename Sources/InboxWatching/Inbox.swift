@@ -56,8 +56,8 @@ package actor Inbox: QueueActor {
     /// Whether the inbox has begun. It begins when its predecessor for the same folder has ended.
     var hasBegun = false
     var stopped = false
-    /// The handler of a call to `stop` that came before the inbox began. The handler is called at the time when the
-    /// inbox would have begun, because the inbox's successor waits for it.
+    /// The handler of a call to `stop` that came before the inbox began. The inbox calls it at the time when the inbox
+    /// would have begun, because the inbox's successor waits for this call.
     private var ended: (@Sendable (HandOver) -> Void)?
     var adopts = false
     /// Calls to `catchUp` that wait until the inbox has begun.

@@ -59,7 +59,7 @@ package struct InboxReport: Sendable {
     /// The ignored files that need a user's action.
     package var stuck: Set<FileSystem.Key> = []
     package var problem: String?
-    /// Whether the problem may be temporary. Until it is over, the contents of the inbox are unknown.
+    /// Whether the problem may be temporary. While the problem lasts, the contents of the inbox are unknown.
     package var isPassing = false
     /// Why no files are taken at the moment, although the inbox itself works.
     package var held: String?

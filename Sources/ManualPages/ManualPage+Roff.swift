@@ -49,8 +49,8 @@ extension ManualPage {
         roff.first == "." || roff.first == "'" ? "\\&\(roff)" : roff
     }
 
-    /// Escapes characters so that they appear unchanged, because roff replaces some ASCII characters with typographic
-    /// ones, and accepts characters beyond ASCII only by their numbers.
+    /// Escapes characters so that they appear unchanged. Without an escape, roff would replace some ASCII characters
+    /// with typographic characters. It accepts characters beyond ASCII only by their numbers.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { roff, scalar in
             switch scalar {

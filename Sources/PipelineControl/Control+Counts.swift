@@ -1,5 +1,5 @@
 extension Control.Overview {
-    /// The inboxes' problems, without those that `problems` already contains.
+    /// The inboxes' problems, except problems that `problems` already contains.
     public var inboxProblems: [String] {
         inboxes.compactMap { inbox in
             guard let problem = inbox.problem, !problems.contains(where: { $0.contains(problem) }) else { return nil }

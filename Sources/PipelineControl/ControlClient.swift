@@ -14,7 +14,8 @@ public final class ControlClient {
     /// Maximum number of descriptors that one message may carry.
     private static let mostDescriptors = 64
 
-    /// Connects to the control socket or, if the user may not use the control socket, to the look socket beside it.
+    /// Connects to the control socket. If the user may not use it, connects to the read-only socket `look.sock` beside
+    /// it.
     public init(path: String) throws(SystemError) {
         do { socket = try Socket.connect(path) } catch {
             guard error.code == EACCES, let look = try? Socket.connect(SocketAddress.look(beside: path)) else {
@@ -24,7 +25,7 @@ public final class ControlClient {
         }
     }
 
-    /// Sets a timeout: if the daemon stays silent for longer, calls throw the error `EAGAIN`.
+    /// Sets a timeout. If the daemon stays silent for longer than this, calls throw the error `EAGAIN`.
     public func wait(atMost seconds: Int) {
         var time = timeval(tv_sec: seconds, tv_usec: 0)
         for direction in [SO_RCVTIMEO, SO_SNDTIMEO] {

@@ -1,6 +1,6 @@
-/// An optional or a list whose key may be missing in the JSON, for example in an older daemon's message: it then
-/// decodes as nil or empty. A list is never null. Encoding always writes the key, with `null` for nil, so that readers
-/// of the JSON find every name; Swift's synthesized encoding would omit the key.
+/// An optional or a list whose key may be missing in the JSON, for example in an older daemon's message. A missing key
+/// decodes as nil or as an empty list. A list is never null. Encoding always writes the key, with `null` for nil, so
+/// that readers of the JSON find every name. Swift's synthesized encoding would omit the key.
 @propertyWrapper
 public struct Omissible<Value: EmptyRepresentable & Sendable>: Codable, Sendable, Hashable {
     public var wrappedValue: Value

@@ -7,7 +7,7 @@ public struct ReceivedParameters<Call: ControlCall>: Decodable {
 
     public init(from decoder: any Decoder) throws {
         let names = try decoder.container(keyedBy: ParameterName.self)
-        // A newer client sends null for a new parameter that it does not use.
+        // Accepts null, because a newer client sends null for a new parameter that it does not use.
         for name in names.allKeys where !Call.parameterNames.contains(name.stringValue) {
             if try !names.decodeNil(forKey: name) { throw Self.unknown(name.stringValue) }
         }

@@ -30,7 +30,7 @@ public struct SocketAddress: Sendable {
         }
     }
 
-    /// The path of the socket for clients that may only look.
+    /// The path of the socket for clients with read-only access.
     public static func look(beside path: String) -> String {
         path.split(separator: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined() + "look.sock"
     }

@@ -69,8 +69,8 @@ struct WireAnswer<Parameters: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let name = try container.decodeIfPresent(String.self, forKey: .error) {
-            // Another interface's error may have parameters of the same names, but of other types. If they can't be
-            // decoded, throws the error without them.
+            // Another interface's error may have parameters with the same names but different types. If the parameters
+            // can't be decoded, throws the error without parameters.
             let parameters = try? container.decodeIfPresent(ErrorParameters.self, forKey: .parameters)
             throw ControlError(name: name, parameters: parameters ?? ErrorParameters())
         }

@@ -127,8 +127,8 @@ struct GiveBack {
         ledger.recordDisposal(of: [(job.id, place)]) {}
     }
 
-    /// Gives downloaded and added files in the spool the names of their pictures. The files stay in the spool for the
-    /// next daemon. If the ledger is purged, only the names identify the files.
+    /// Renames downloaded and added files in the spool to the names of their pictures. The files stay in the spool for
+    /// the next daemon. If the ledger is purged, only their names identify the files.
     private mutating func nameSpooled() throws {
         for job in try ledger.spooled() where try FileSystem.status(job.source) != nil {
             let named = FileSystem.join(FileSystem.folder(of: job.source), FileSystem.name(of: job.path))

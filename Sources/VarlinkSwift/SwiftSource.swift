@@ -46,8 +46,8 @@ private func method(_ method: VarlinkText.Member, _ name: String) -> [String] {
 }
 
 /// Generates the properties of a type, and its initialiser. A missing list decodes as empty. Swift code may omit an
-/// argument of the initialiser if the value is nil or empty, and an argument of a method's initialiser also if it is
-/// false.
+/// initialiser's argument if its value is nil or empty. If the fields are a method's parameters, Swift code may also
+/// omit an argument that is false.
 private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = false) -> [String] {
     let declarations = fields.flatMap { field in
         let property =
@@ -90,7 +90,7 @@ private func received(_ error: VarlinkText.Member, _ name: String) -> [String] {
     return ["case \"\(name)\": self = .\(error.caseName)(\(values.joined(separator: ", ")))"]
 }
 
-/// Generates one property for each parameter name. Errors whose parameters have the same name and type share it.
+/// Generates one property for each parameter name. Parameters with the same name share one property.
 private func parameters(ofAny errors: [VarlinkText.Member]) -> [String] {
     var known: Set<String> = []
     return errors.flatMap(\.fields).filter { known.insert($0.name).inserted }

@@ -6,7 +6,7 @@ struct Option: Sendable {
     /// The short form, such as `-n`.
     let short: String?
     let value: String?
-    /// Whether the option takes job IDs that follow its value as further values.
+    /// Whether job IDs that follow the option's value are further values of the option.
     let takesIDs: Bool
     /// The kinds of the value. Jobs and fixed words may form a comma-separated list.
     let kinds: [WordKind]

@@ -1,4 +1,4 @@
-/// A verb, declared once: the parser, help and its JSON, the manual page and completion all derive from it.
+/// A verb. The parser, the help text, the help's JSON, the manual page and the completion all use this declaration.
 struct Verb: Sendable {
     let name: String
     /// A shorter name for the verb.

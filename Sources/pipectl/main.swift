@@ -7,7 +7,7 @@ var none = sigset_t()
 sigemptyset(&none)
 sigprocmask(SIG_SETMASK, &none, nil)
 signal(SIGPIPE, SIG_DFL)
-// wcwidth(3) needs this for the width of each character.
+// wcwidth(3) needs a UTF-8 locale to determine the width of each character.
 setlocale(LC_CTYPE, "C.UTF-8")
 
 let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()

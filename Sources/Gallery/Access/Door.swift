@@ -61,7 +61,7 @@ final class Door: Sendable {
         return isGood ? header(session) : nil
     }
 
-    /// When the session of a request ends, unless the browser makes another request; nil without a session.
+    /// When the request's session expires if the browser makes no further request; nil without a session.
     func end(of request: HTTPRequest) -> Double? {
         let texts = sessions(of: request)
         return state.withLock { state in state.sessions.first { texts.contains($0.text) } }?.ends

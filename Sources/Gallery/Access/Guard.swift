@@ -5,8 +5,8 @@ struct Guard: Sendable {
     var hosts: Set<String> = Self.loopback
     /// The login, if the server listens at a port. Nil at a Unix socket, which is protected by its mode and group.
     var door: Door?
-    /// The tokens of programs. At a port, a token replaces the login. At a Unix socket, no token is necessary. At both,
-    /// a program that sends a token may only do what the token's role permits.
+    /// The tokens of programs. At a port, a token replaces the login. At a Unix socket, no token is necessary. In both
+    /// cases, a program that sends a token may only do what the token's role permits.
     var tokens: Tokens?
 
     static let loopback: Set<String> = ["localhost", "127.0.0.1", "::1"]
@@ -25,8 +25,8 @@ struct Guard: Sendable {
         return nil
     }
 
-    /// The answer that refuses a request with an unknown token, or with neither a token nor a valid session; nil if the
-    /// request has a valid token or session, or if no login is necessary.
+    /// The answer that refuses a request without a login; nil for a good request. A request with an unknown token is
+    /// always refused. A request without a token is refused if a login is necessary and there is no valid session.
     func lock(_ request: HTTPRequest) -> HTTPAnswer? {
         do throws(Tokens.Refusal) {
             if try tokens?.token(of: request) != nil { return nil }

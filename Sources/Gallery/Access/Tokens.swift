@@ -86,8 +86,8 @@ final class Tokens: Sendable {
         }
     }
 
-    /// Applies the change only once it is saved to the file. Otherwise a new token would be lost at exit, and a revoked
-    /// token would work again after a restart.
+    /// Saves the change to the file before it takes effect. Otherwise, if saving failed, a new token would be lost at
+    /// exit, and a revoked token would work again after a restart.
     private func change(_ body: (inout [Token]) throws(Refusal) -> Void) throws(Refusal) {
         if let problem {
             throw Refusal(status: 500, words: "\(problem); restore it, or remove it, and restart the gallery")

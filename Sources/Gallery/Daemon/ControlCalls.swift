@@ -5,8 +5,8 @@ import ServiceProgram
 import Synchronization
 import SystemCalls
 
-/// Makes calls to the daemon. No thread waits for an answer. So while the daemon hangs, a call occupies only a
-/// connection, and the number of connections is limited.
+/// Makes calls to the daemon. No thread blocks until an answer arrives: while the daemon hangs, each call occupies only
+/// a connection. The number of connections is limited.
 actor ControlCalls: QueueActor {
     struct Answered<Reply: Sendable>: Sendable {
         var reply: Reply
@@ -31,7 +31,7 @@ actor ControlCalls: QueueActor {
     nonisolated let path: String
     private let last = Atomic<UInt>(0)
     private var running: [UInt: any Conversation] = [:]
-    /// Answered calls whose connections are kept.
+    /// Answered calls whose connections are kept open.
     private var kept: [UInt: any Conversation] = [:]
     private var waiting: [(id: UInt, begin: @Sendable (isolated ControlCalls) -> Void)] = []
 
@@ -67,7 +67,7 @@ actor ControlCalls: QueueActor {
     }
 
     /// Makes a call that has one reply, and keeps the connection open until the ticket is withdrawn, because the daemon
-    /// undoes the call when the connection ends. Starts at once even if the maximum is reached.
+    /// undoes the call when the connection ends. Starts at once even if the maximum number of calls is running.
     nonisolated func keep<Call: ControlCall>(
         _ call: Call, _ done: @escaping @Sendable (Result<Answered<Call.Reply>, NoAnswer>, Ticket) -> Void
     ) {
@@ -93,7 +93,7 @@ actor ControlCalls: QueueActor {
     }
 
     /// Makes a call that has a stream of replies (Varlink's `more`). The call counts towards the maximum of concurrent
-    /// calls, but starts at once even if the maximum is reached.
+    /// calls, but starts at once even if the maximum number of calls is running.
     nonisolated func follow<Call: ControlCall>(
         _ call: Call, _ each: @escaping @Sendable (Happening<Call.Reply>) -> Void
     ) -> Ticket {
@@ -126,7 +126,8 @@ actor ControlCalls: QueueActor {
     }
 
     private func read(_ id: UInt) {
-        // In a kept conversation, the daemon sends nothing more. The only event is the end of the connection.
+        // A missing entry means that the conversation is in `kept`. The daemon sends nothing more in a kept
+        // conversation, so the connection must have ended.
         guard let conversation = running[id] else { return end(id) }
         do {
             guard try conversation.read() else { return }

@@ -27,7 +27,7 @@ final class HTTPExchange {
     /// Watches the client's socket, to notice a disconnection.
     var end: ReadySource?
     var abandoned: (@Sendable () -> Void)?
-    /// Whether the answer's stream has nothing to send now, so that libmicrohttpd has suspended the connection.
+    /// Whether the connection is suspended because the answer's stream has nothing to send.
     var isAsleep = false
 
     init(_ request: HTTPRequest, _ connection: OpaquePointer?) {
@@ -37,7 +37,8 @@ final class HTTPExchange {
     /// Whether part of the body is still missing.
     var isComing: Bool { if case .coming = state { !isWhole } else { false } }
 
-    /// Whether the client disconnected before it sent the whole body, and the server has read everything that was sent.
+    /// Whether the client disconnected before it had sent the whole body. True only after the server has read all the
+    /// bytes that the client did send.
     var hasBrokenOff: Bool {
         var byte: UInt8 = 0
         return isComing && recv(cmicrohttpd_socket(connection), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0

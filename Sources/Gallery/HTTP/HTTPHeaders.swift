@@ -4,7 +4,8 @@ import Glibc
 /// Reads a request's headers and query from libmicrohttpd.
 enum HTTPHeaders {
     /// The headers, and whether their lines are plain. Lines are plain if the first header directly follows the request
-    /// line, from `method` to `version`, and each header is exactly one line that ends with CRLF.
+    /// line, and each header is exactly one line that ends with CRLF. The request line begins at `method`, and its last
+    /// word is `version`.
     static func all(
         of connection: OpaquePointer, from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>
     ) -> (headers: [HTTPRequest.Header], hasPlainLines: Bool) {

@@ -25,10 +25,11 @@ actor HTTPServer: QueueActor {
     private var exchanges: [UInt: HTTPExchange] = [:]
     private var last: UInt = 0
     private var turnAt: DispatchTime?
-    /// For each client, when it connected or its latest request finished; nil while a request is in progress.
+    /// For each client, the time when it connected or when its latest request finished; nil while a request is in
+    /// progress.
     private var clients: [UInt: DispatchTime?] = [:]
     private var isLooking = false
-    /// Number of connections that `linger` reads.
+    /// Number of connections from which `linger` is reading.
     private var lingering = 0
 
     /// Interval of the checks for slow clients. The checks stop while no client can be slow.
@@ -214,7 +215,7 @@ actor HTTPServer: QueueActor {
         source.activate { [unowned self] in assumeIsolated { $0.looked(id, socket) } }
     }
 
-    /// Called when the socket of a waiting client is readable, because the client has disconnected or has sent its next
+    /// Called when the socket of a waiting client becomes readable: the client has either disconnected or sent its next
     /// request.
     private func looked(_ id: UInt, _ socket: Int32) {
         guard let exchange = exchanges[id], let end = exchange.end else { return }
@@ -246,12 +247,12 @@ actor HTTPServer: QueueActor {
         if !exchange.isWhole { linger(on: cmicrohttpd_socket(exchange.connection)) }
     }
 
-    /// How long the server reads the rest of a request that it has answered.
+    /// Maximum time that the server spends on discarding the body of a request that it answered early.
     private static let patience = DispatchTimeInterval.seconds(5)
 
-    /// Discards the rest of a body whose request was answered early, until the client disconnects. libmicrohttpd closes the
-    /// connection after such an answer; the kernel would then reset it, and a client that is still sending could lose the
-    /// answer.
+    /// Discards the remaining body of a request that was answered early. Stops when the client disconnects, or after
+    /// `patience`. libmicrohttpd closes the connection after such an answer. If nobody read the remaining body, the
+    /// kernel would reset the connection, and a client that is still sending could lose the answer.
     private func linger(on socket: Int32) {
         let own = fcntl(socket, F_DUPFD_CLOEXEC, 0)
         guard own >= 0 else { return }
@@ -292,8 +293,8 @@ actor HTTPServer: QueueActor {
     }
 
     /// Disconnects clients that take too long to send the head of a request, even if they keep sending single bytes.
-    /// libmicrohttpd's own timeout restarts with every byte. It also misses some clients that disconnect right after
-    /// their last bytes.
+    /// libmicrohttpd's own timeout restarts with every byte. That timeout also misses some clients that disconnect
+    /// right after their last bytes.
     private func look() {
         let late = DispatchTime.now() - .seconds(limits.silence)
         let slow = clients.filter { $0.value.map { $0 <= late } ?? false }.keys.compactMap {

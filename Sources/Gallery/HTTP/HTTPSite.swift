@@ -36,7 +36,6 @@ struct HTTPCall: Sendable {
     /// Sends the answer. Only the first answer to a request counts.
     func answer(_ answer: HTTPAnswer) { server.async { $0.answer(id, answer) } }
 
-    /// Calls `body` if the client disconnects before it has received the whole answer. Starts to watch the client's
-    /// socket.
+    /// Watches the client's socket, and calls `body` if the client disconnects before it has received the whole answer.
     func whenAbandoned(_ body: @escaping @Sendable () -> Void) { server.async { $0.watch(id, body) } }
 }

@@ -120,7 +120,7 @@ async function chooseOthers() {
     if (isSure) begin(null);
 }
 
-/** Checks again which files are ignored, because the newly chosen recipe may ignore other files. */
+/** Checks again which files are ignored, because the newly chosen recipe may ignore different files. */
 async function choose() {
     const found = recipes.find(({ name }) => name === recipe.value);
     write(chain, found ? Object.values(found.chains).join("\n") : "");

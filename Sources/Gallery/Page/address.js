@@ -7,7 +7,7 @@ let view = null;
 let large = null;
 let leaving = null;
 
-/** Whether a picture was closed, but the browser has not yet gone back in the history from the picture's URL. */
+/** Whether a picture was closed, but the browser has not yet gone back from the picture's URL. */
 let isLeaving = false;
 
 /** Resolves when the URL is the grid's URL again, after a picture was closed. */

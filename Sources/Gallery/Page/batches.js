@@ -7,7 +7,7 @@ import { on, store, tell } from "./store.js";
 import { counted, counts, left, number, perMinute, sum, titleOf, unended } from "./words.js";
 
 const most = 20;
-/** Cursors of the events whose batch end was already announced. */
+/** Cursors of the batch-end events that were already announced. */
 const announced = new Set();
 
 export function start(parent, view) {

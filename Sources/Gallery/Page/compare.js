@@ -4,9 +4,9 @@ import { make } from "./dom.js";
 import { decoded } from "./pictures.js";
 import { Zoom } from "./zoom.js";
 
-/** The longest side of the previews that are shown large. */
+/** The longest side, in pixels, of the previews that are compared. */
 const longest = 1280;
-/** The smallest size in which a tiny picture is shown. */
+/** The minimum size, in CSS pixels, at which a tiny picture is shown. */
 const least = 64;
 
 /** The slider, its keys and the pointer move the line between the two pictures. `flip()` switches to the other picture. */
@@ -53,8 +53,9 @@ export class Compare {
 
     /**
      * Shows the pictures at two paths, either of which may be null. `small(side)` returns a placeholder until the picture is
-     * loaded. If the original can't be loaded from its path, the functions in `spares` are tried, which return other images of
-     * it. `whole` is `{ width, height, before, after }`: the picture's size in pixels, and the paths of the whole pictures.
+     * loaded. If the original can't be loaded from its path, this method tries the functions in `spares`, which return
+     * other images of the original. `whole` is `{ width, height, before, after }`: the picture's size in pixels, and
+     * the paths of the whole pictures.
      */
     show(before, after, { small = () => null, spares = [], whole = null } = {}) {
         this.#whole = whole;
@@ -76,7 +77,7 @@ export class Compare {
         this.#draw();
     }
 
-    /** Prevents the enlargement of previews below the maximum size, which are as large as their pictures. */
+    /** Prevents CSS from enlarging small pictures. A preview below the maximum size is as large as its picture. */
     #bound() {
         const images = [...this.stage.querySelectorAll("img")];
         if (this.#zoom.isOn) return;
@@ -126,7 +127,7 @@ export class Compare {
             this.#zoom.end();
             return;
         }
-        // A header gives the stored size, but the picture may be rotated.
+        // The size comes from the file's header. If the picture is rotated, width and height must be swapped.
         const { width: one, height: other } = this.#whole;
         const isWide = (image.naturalWidth ?? image.width) >= (image.naturalHeight ?? image.height);
         const [width, height] = isWide === one >= other ? [one, other] : [other, one];
@@ -138,7 +139,7 @@ export class Compare {
         this.#loadWhole("after", this.#after);
     }
 
-    /** Replaces a preview by its whole picture, if the browser can show it. */
+    /** Replaces a preview with its whole picture, if the browser can show that picture. */
     async #loadWhole(name, layer) {
         const [load, path] = [this.#loads.get(name), this.#whole[name]];
         if (!load || !path || load.whole) return;
@@ -205,7 +206,7 @@ export class Compare {
         this.move(Math.round((event.clientX - box.left) / box.width * 100));
     }
 
-    /** Draws the line at the slider's value: the percentage of the width, from the left, that shows the original. */
+    /** Draws the line at the slider's value, a percentage of the width. The original is visible left of the line. */
     #draw() {
         const value = Number(this.slider.value);
         this.#after.style.clipPath = `inset(0 0 0 ${value}%)`;

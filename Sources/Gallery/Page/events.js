@@ -69,7 +69,7 @@ function open() {
     };
 }
 
-/** Shows why the stream was refused. An EventSource gives no reason, so this requests the same path with fetch. */
+/** Shows why the stream was refused. Requests the same path with fetch, because an EventSource gives no reason. */
 async function sayWhy() {
     const asking = new AbortController();
     try {

@@ -64,7 +64,7 @@ function startOf(bytes) {
 /** Maximum entries of a directory to read, and maximum values of an entry. */
 const [mostEntries, mostValues] = [200, 200];
 
-/** Returns the entries of a directory by tag: texts, or lists of numbers. */
+/** Returns a directory's entries, keyed by tag. A value is a text or a list of numbers. */
 function directory(view, offset, isLittle) {
     const entries = new Map();
     const count = Math.min(view.getUint16(offset, isLittle), mostEntries);

@@ -20,7 +20,7 @@ const seen = new IntersectionObserver(entries => {
     makeNext();
 });
 
-/** Uses this picture (of `Subjects`) for all samples that are rendered from now on. */
+/** Uses this subject (see `Subjects`) for all samples that are rendered from now on. */
 export function useFor(subject, list) {
     current = subject;
     for (const box of list.querySelectorAll(".sample")) {
@@ -94,7 +94,7 @@ function rule({ atLeastOneOf, atMostOneOf }) {
     return words ? make("p.note", { textContent: words }) : null;
 }
 
-/** Hides all lines that don't contain every word. */
+/** Shows only the lines that contain all the words. */
 export function narrow(list, words) {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;

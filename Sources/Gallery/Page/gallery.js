@@ -61,8 +61,8 @@ grid.moved = () => {
     drawNewer();
 };
 
-/** Shows the number of new pictures above the visible part of the page. */
 let topOfAll = 0;
+/** Shows how many new pictures are above the visible part of the page. */
 function drawNewer() {
     const ids = grid.layout.sections[0]?.ids;
     const newest = ids?.count ? ids.at(0) : 0;
@@ -86,7 +86,7 @@ function drawEmpty() {
     const { isLoaded, failure, filter } = view;
     empty.hidden = !failure && (!isLoaded || grid.layout.count > 0);
     if (empty.hidden) return;
-    // The default recipe's inbox contains the others.
+    // The default recipe's inbox contains the other inboxes, so its path is the shortest.
     const [inbox] = (store.status?.inboxes ?? []).map(({ path }) => path).sort((one, other) => one.length - other.length);
     const isFiltered = filter.states.length > 0 || filter.recipe || filter.batch !== null;
     const lines = failure ? [failure.message]

@@ -12,7 +12,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 export class Grid {
     layout = new Layout();
     selection = new Set();
-    /** The job whose cell gets the focus by the Tab key. */
+    /** The job whose cell gets the focus when the user presses Tab. */
     active = null;
     /** Called with `(section, ids)` for visible jobs that are not loaded. */
     need = () => {};
@@ -111,7 +111,7 @@ export class Grid {
         this.element(id)?.focus({ preventScroll: true });
     }
 
-    /** Gives the focus to a picture on the screen. If there is none, the scroller has the focus until there is one. */
+    /** Focuses a picture on the screen. If there is no picture, the scroller has the focus until one appears. */
     focusNear() {
         const id = this.#cells.has(this.active) ? this.active : this.first;
         this.#isAwaited = id === null;

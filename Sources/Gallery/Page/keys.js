@@ -100,7 +100,8 @@ export function start(view, grid) {
         event.preventDefault();
         event.stopPropagation();
     });
-    // If nothing or a button has the focus, the navigation keys move it to the pictures. Buttons need Enter for themselves.
+    // If nothing has the focus, or only a button or link, the navigation keys move the focus to the pictures. On a
+    // button or link, Enter keeps its usual meaning.
     addEventListener("keydown", event => {
         const { activeElement } = document;
         if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog:modal")) return;

@@ -14,7 +14,7 @@ export function speak(text) {
     spoken = setTimeout(() => write(byID("live"), text), 150);
 }
 
-/** Moves the element into the open modal dialog, if any. Elements outside are neither visible nor announced. */
+/** Moves the element into the open modal dialog, if any. Elements outside a dialog are hidden and not announced. */
 function come(id) {
     const host = [...document.querySelectorAll("dialog:modal")].pop() ?? document.body;
     if (byID(id).parentElement !== host) host.append(byID(id));

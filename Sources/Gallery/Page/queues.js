@@ -14,7 +14,7 @@ const does = {
     announce: "Reports the results to logs, hooks and watchers.",
 };
 const order = Object.keys(does);
-/** The slider ranges at least up to this limit. The number field goes up to `most`. */
+/** The slider's maximum is at least this limit. The number field's maximum is `most`. */
 const least = 8;
 const most = 1024;
 
@@ -60,7 +60,7 @@ function create([name]) {
 function update(element, [name, queue]) {
     const [button, panel] = element.children;
     const { paused, running, waiting, effective } = queue;
-    // Announcing takes no time, so its queue is shown only if something is unusual.
+    // Announcing takes no time, so the announce queue is shown only if something is unusual.
     element.hidden = name === "announce" && !paused && waiting === 0 && queue.configured !== 0
         && !panel.matches(":popover-open");
     button.classList.toggle("halted", paused);

@@ -1,5 +1,5 @@
-// Stores IDs as runs of consecutive IDs. So a view of 100,000 jobs needs only a few numbers, and the position of every ID is
-// exact.
+// Stores IDs as runs of consecutive IDs. A view of 100,000 jobs therefore needs only a few numbers, and the position of
+// every ID is exact.
 
 export class Ranges {
     /** The runs as pairs [first, last], in ascending order. */
@@ -30,7 +30,7 @@ export class Ranges {
         return this.#runs[low][0] + wanted - this.#before[low];
     }
 
-    /** Returns the position of an ID or, if it is missing, of the next lower ID. It equals the number of higher IDs. */
+    /** Returns the number of higher IDs: the position of an ID or, if that ID is missing, of the next lower ID. */
     position(id) {
         this.#measure();
         const run = this.#find(id);

@@ -93,7 +93,7 @@ export class Saving {
     }
 }
 
-/** Makes the call. Throws if the daemon found problems; nothing has changed then. */
+/** Makes the call. Throws if the daemon found problems; in that case, the daemon has changed nothing. */
 async function change(method, parameters) {
     const { problems } = await call(method, parameters);
     if (problems.length) throw new Failure(problems.map(({ message }) => message).join("\n"));

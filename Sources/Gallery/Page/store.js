@@ -4,7 +4,7 @@
 const kept = 3000;
 const target = new EventTarget();
 const jobs = new Map();
-/** Counts the events. Jobs in the answer to a call don't replace jobs from events after that call. */
+/** Counts the events. A reply does not replace jobs from events that arrived after its call was made. */
 let clock = 0;
 
 export const store = {
@@ -31,7 +31,7 @@ export function heard(job) {
     tell("job", job);
 }
 
-/** Stores the jobs of an answer to a call made at `since`, except those that have changed since then. */
+/** Stores the jobs in the reply to a call that was made at `since`, except jobs that have changed since then. */
 export function answered(list, since) {
     for (const job of list) {
         if ((jobs.get(job.id)?.at ?? -1) <= since) put(job);

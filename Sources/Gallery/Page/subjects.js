@@ -13,12 +13,12 @@ const states = allStates.filter(state => state !== "failed");
 const page = 100;
 /** Maximum pictures that are requested at once. The first picture is requested alone, because it usually can be shown. */
 const most = 4;
-/** Milliseconds after which the page shows its sample for now. */
+/** Milliseconds after which the search ends without a picture, and the page shows its sample. */
 const patience = 10_000;
 
 /**
- * A subject is `{ id, name, picture, trial, note, at }`. `at` is its position among the jobs. The sample has no ID, and is at
- * the last position that was tried, or at null if there is no picture beyond.
+ * A subject is `{ id, name, picture, trial, note, at }`. `at` is its position among the jobs. The sample has no ID. Its
+ * `at` is the last position that was tried, or null if all positions were tried.
  */
 export class Subjects {
     #ids = new Ranges();
@@ -39,8 +39,8 @@ export class Subjects {
     }
 
     /**
-     * Returns the next picture that can be shown: the next older one if `by` is 1, the next newer one if it is -1; null if
-     * there is none.
+     * Returns the next picture that can be shown, or null if there is none. Searches older pictures if `by` is 1, and
+     * newer pictures if `by` is -1.
      */
     async next({ at }, by) {
         return (await this.#search(at + by, by, this.#begin())).found;
@@ -55,7 +55,10 @@ export class Subjects {
         return this.#asked.signal;
     }
 
-    /** Without a find, `at` is the last position that was tried before `end`, or null if all were tried. */
+    /**
+     * If no picture is found, `at` is the last position that was tried before the time `end`, or null if all positions
+     * were tried.
+     */
     async #search(at, by, signal, end = Infinity) {
         let width = 1;
         while (at >= 0 && at < this.#ids.count) {
@@ -76,7 +79,7 @@ export class Subjects {
     }
 }
 
-/** `count` is the number of jobs among which no picture was found, unless the search ended early at a position `at`. */
+/** `at` is the position at which the search ran out of time, or null if the search tried all `count` jobs. */
 function sample(at, count) {
     const tried = at === null ? count : at + 1;
     const why = tried === 0
@@ -110,8 +113,8 @@ async function subject(job, signal) {
 }
 
 /**
- * Also true if the daemon is busy, because the picture can then be shown later. Asks the daemon even if the browser has the
- * picture in its cache, because a chain needs the file.
+ * Whether the picture can be shown. True if the daemon is busy, because the picture may be shown later. Asks the daemon
+ * even if the browser has the picture in its cache, because a chain needs the file.
  */
 async function canBeShown(path, signal) {
     try {

@@ -61,8 +61,8 @@ export class View {
             const swap = () => { this.#grid.layout.sections = sections; };
             if (keep) this.#grid.change(swap);
             else this.#grid.begin(sections);
-            // Jobs that changed during the load may be older or newer than the answer. Applies all changes in order, so that
-            // the latest one wins.
+            // A change that arrived during the load may be older or newer than the answer. Applies all changes in
+            // order, so that the latest change wins.
             loading.changes.forEach(change => change());
             if (this.order === "batch") this.#fill(sections, loading.token = Symbol());
         } catch (failure) {

@@ -100,7 +100,7 @@ export const sum = (jobs, some = states) => some.reduce((all, state) => all + (j
 
 export const titleOf = batch => `batch ${batch.id}` + (batch.name ? ` ${batch.name}` : "");
 
-/** Formats a progress: `38 % of 4.1 MB, 1.2 MB/s, 2 s left`. */
+/** Formats a job's progress: `38 % of 4.1 MB, 1.2 MB/s, 2 s left`. */
 export function progress(value) {
     const amount = count => value.unit === "bytes" ? bytes(count) : value.unit === "pixels" ? pixels(count) : `${count}`;
     const share = value.fraction !== null && value.total !== null
@@ -109,5 +109,5 @@ export function progress(value) {
     return [share, rate, left(value)].filter(Boolean).join(", ");
 }
 
-/** Formats the remaining time, at least one second, because the work is not done yet. */
+/** Formats the remaining time. It is at least one second, because the work is not finished yet. */
 export const left = value => value.remaining === null ? null : `${duration(Math.max(1, value.remaining))} left`;

@@ -25,7 +25,7 @@ export class Zoom {
 
     end() { this.#size = null; }
 
-    /** Moves the picture by CSS pixels. A picture that is smaller than the stage stays in its middle. */
+    /** Moves the picture by CSS pixels. A picture that is smaller than the stage stays in the stage's middle. */
     move(x, y) {
         const within = (offset, room, length) => length <= room ? (room - length) / 2 : Math.min(0, Math.max(room - length, offset));
         const { clientWidth, clientHeight, style } = this.#stage;

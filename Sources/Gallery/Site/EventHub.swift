@@ -42,8 +42,8 @@ actor EventHub: QueueActor {
     init(_ calls: ControlCalls, on executor: QueueExecutor) { (self.calls, self.executor) = (calls, executor) }
 
     /// Adds a browser's stream, unless there are already `most` streams. Calls `done` with whether the stream was
-    /// added. The stream receives the stored events after the cursor `after`, then new events. It ends at the next beat
-    /// after `isWelcome` has become false.
+    /// added. The stream receives the stored events after the cursor `after`, then new events. When `isWelcome` has
+    /// become false, the stream ends at the next beat.
     nonisolated func join(
         _ stream: HTTPStream, after: Int?, most: Int, while isWelcome: @escaping @Sendable () -> Bool,
         _ done: @escaping @Sendable (Bool) -> Void

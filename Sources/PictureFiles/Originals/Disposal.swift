@@ -144,8 +144,8 @@ package struct Disposal: Sendable {
         FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
 
-    /// Finds an original that was moved before a crash, if the ledger did not record the move. The move may have used a
-    /// numbered name because the plain name was taken then, so every numbered variant is checked.
+    /// Finds an original that was moved before a crash, if the ledger did not record the move. If the plain name was
+    /// taken, the move used a numbered name. This function therefore checks every numbered variant.
     private func movedBefore(_ job: JobRecord) throws -> String? {
         let (folder, name) = (try folder(of: job), FileSystem.name(of: job.path))
         guard try FileSystem.exists(folder) else { return nil }

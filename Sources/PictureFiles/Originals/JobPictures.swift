@@ -29,8 +29,9 @@ package struct JobPicture: Sendable {
 /// Opens pictures of jobs for clients: an original at its current path, or a result in its outbox. The calls block on
 /// the disks of these files.
 ///
-/// Other users may write to these folders, and could replace a picture by a link to a secret file. So the last path
-/// component is never followed as a link, and a file is handed out only if its identity matches the ledger's record.
+/// Other users may write to these folders, and could replace a picture with a link to a secret file. Therefore this
+/// type never follows a link at the last path component, and hands out a file only if its identity matches the ledger's
+/// record.
 package struct JobPictures: Sendable {
     package let originals: OriginalPlaces
 

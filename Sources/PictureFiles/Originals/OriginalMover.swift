@@ -70,8 +70,7 @@ package final class OriginalMover {
     /// Makes the mover leave the remaining originals for the next start.
     package func leaveRest() { state.withLock { $0.isTimeUp = true } }
 
-    /// Calls `done` once all pending moves are made and recorded, and the results of undone jobs, which were withdrawn
-    /// from their outboxes, are deleted.
+    /// Calls `done` once all pending moves are made and recorded, and the withdrawn results of undone jobs are deleted.
     package nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for line in state.withLock({ Array($0.lines.values) }) {
@@ -123,9 +122,9 @@ package final class OriginalMover {
         }
     }
 
-    /// Moves the backlog at startup. Waits until each inbox is open, because opening it may find the claimed original
-    /// of an ended job, which must be moved as well. Jobs whose return was interrupted by a crash keep their old
-    /// states, because no client was told that they are back.
+    /// Moves the backlog at startup. Waits until each inbox is open, because opening an inbox may reveal the claimed
+    /// original of an ended job, and this original must be moved as well. A job whose return was interrupted by a crash
+    /// keeps its old state, because no client was told that the job is back.
     package func begin() throws {
         try returns.begin()
         for inbox in try inboxesWithBacklog() {

@@ -63,8 +63,8 @@ package final class OriginalMoves {
             do {
                 // The intermediate pictures from before a barrier are no longer needed.
                 for file in record.staged { try FileSystem.remove(file.path) }
-                // Only a job that has not published its results, or was undone, still has an intent. Any of its results
-                // in the outbox are withdrawn.
+                // Withdraws the job's results from the outbox, if there are any. Only a job that has not published its
+                // results, or was undone, still has an intent.
                 if let intent = record.intent { try publisher.takeBack(intent) }
                 let source = try disposal.dispose(record)
                 if source == nil {
@@ -100,7 +100,7 @@ package final class OriginalMoves {
         }
     }
 
-    /// Calls `done` once the results of undone jobs, which were withdrawn from their outboxes, are deleted.
+    /// Calls `done` once the withdrawn results of undone jobs are deleted.
     nonisolated func whenDiscarded(_ done: @escaping @Sendable () -> Void) {
         Coordination.notify(discards, done)
     }

@@ -46,8 +46,8 @@ package struct OriginalPlaces: Sendable {
     }
 
     /// A path that no job uses, from which the original can be processed again. A file may exist there, however. Paths
-    /// in `free` are known to be unused by jobs. An original that is kept in place, or is already in a workplace, is
-    /// not moved: the result is its current path.
+    /// in `free` are known to be unused by jobs. Returns the current path of an original that is kept in place or is
+    /// already in a workplace, because such an original is not moved.
     package func start(
         of job: JobRecord, for order: WorkOrder, except taken: Set<String>, free: Set<String> = []
     ) throws -> String {

@@ -91,15 +91,15 @@ package final class Returns: Sendable {
                     guard let file = try originals.status(record.source, of: record) else {
                         throw SystemError("open", record.source, code: ENOENT)
                     }
-                    // A user may have repaired a failed picture, so it may have changed. The original of a done job
-                    // must still be the file from which its results were made.
+                    // The original of a failed job may have changed, because a user may have repaired it. The original
+                    // of a done job must still be the file from which the results were made.
                     guard record.state != .done || record.isUnchangedOriginal(file.identity) else {
                         throw JobFailure(DoneCheck.otherFile)
                     }
                     record.file = file.identity
                 }
-                // The intent belongs to the old work order, and the next attempt follows a new one. So the results of
-                // the old intent are withdrawn.
+                // Withdraws the results of the old intent, because the intent belongs to the old work order, and the
+                // next attempt follows a new work order.
                 if let intent = record.intent { try publisher.takeBack(intent) }
                 let start = try originals.start(of: record, for: one.order, except: taken, free: free)
                 taken.insert(start)
@@ -194,7 +194,7 @@ package final class Returns: Sendable {
                 try move(&record, order, to: start, originals)
             }
             if record.state == .failed { try? FileSystem.remove(Explanation.path(of: old)) }
-            // If the job's priority differs from that of its old order, a user has set it, so the job keeps it.
+            // If the job's priority differs from its old order's priority, a user has set it. The job keeps it.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
             if record.state == .done { record.former = record.order }
             record.order = order

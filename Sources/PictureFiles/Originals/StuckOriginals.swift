@@ -45,8 +45,8 @@ package final class StuckOriginals {
         }
     }
 
-    /// Called after an original was moved to `source`. If it was stuck, records in the event log that it could be moved
-    /// at last.
+    /// Called after an original was moved to `source`. If the original was stuck, records in the event log that it has
+    /// now been moved.
     package nonisolated func moved(_ record: JobRecord, to source: String) {
         guard jobs.withLock({ $0.removeValue(forKey: record.id) }) != nil else { return }
         ledger.append(.job(record.id, record.state, "its original could be moved now, to \(source)"))

@@ -4,9 +4,9 @@ import PipelineModel
 package import SystemCalls
 import WorkerPools
 
-/// Checks and opens the folder that a user has named for the originals of undone jobs. Clients can choose file names in
-/// that folder by the URLs that they add. So the daemon refuses its own folders, and folders from which programs read
-/// their settings.
+/// Checks and opens the folder that a user has named for the originals of undone jobs. A client that adds a URL
+/// can choose a file name in that folder. The daemon therefore refuses its own folders, and folders from which programs
+/// read their settings.
 package enum UndoGoal {
     /// System folders, which are refused even if the daemon's user may write to them.
     private static let system = [
@@ -55,7 +55,7 @@ package enum UndoGoal {
         }
     }
     /// Opens the folder `path` below `goal`, or creates it if it is missing. Follows no links: the recorded goal
-    /// contained none, so any link has been placed there later, by somebody else.
+    /// contained no links, so if there is a link now, somebody else has placed it there.
     package static func open(_ goal: String, below path: String) throws -> Descriptor {
         do {
             let top = try Descriptor.open("/", O_RDONLY | O_DIRECTORY)

@@ -3,9 +3,9 @@ import JobModel
 import PipelineModel
 import SystemCalls
 
-/// Undoes done jobs. One commit cancels a job, and records its results as an intent to be withdrawn. The job's disposal
-/// withdraws the results and moves the original. After a crash, the disposal is repeated until the ledger has recorded
-/// it.
+/// Undoes done jobs. A single commit cancels a job, and records the intent to withdraw its results. The job's disposal
+/// withdraws the results and moves the original. After a crash, the daemon repeats the disposal until the ledger has
+/// recorded it.
 ///
 /// Runs on the queue `moves` of an inbox (see `OriginalMover`).
 package struct Withdrawals: Sendable {

@@ -48,7 +48,7 @@ package struct DiskRoom: Sendable {
     package static func check(in folder: String, written: Int64, freeSpace: Int64) throws(SystemError) {
         try FileSystem.makeFolders(folder)
         let room = try DiskRoom(in: folder)
-        // If the count of free files is 0, it proves nothing, because some file systems do not count files. Then the
+        // A count of 0 free files proves nothing, because some file systems do not count files. In that case, the
         // temporary file of `checkRoom` decides.
         guard room.filesLeft == 0 || !room.lacksFiles else { throw SystemError("make a file in", folder, code: ENOSPC) }
         let wanted = room.wanted(written: written, freeSpace: freeSpace)

@@ -1,8 +1,8 @@
 import JobModel
 import SystemCalls
 
-/// The folders of results in an outbox. The daemon creates such a folder for its first result, and removes it with the
-/// last.
+/// The folders of results in an outbox. The daemon creates such a folder for its first result, and removes the folder
+/// when the last result has left it.
 enum OutboxFolders {
     /// Renames a file into a folder of results. Creates the folder again if it became empty and was removed after the
     /// result's name was chosen.
@@ -17,7 +17,7 @@ enum OutboxFolders {
         }
     }
 
-    /// Removes the folders that are empty now that these results have left them, but never the outbox itself.
+    /// Removes the folders that became empty when these results left, but never the outbox itself.
     static func removeEmpty(around steps: [PublishIntent.Step]) {
         let folders = steps.map { (FileSystem.folder(of: $0.target), Staging.outbox(ofFile: $0.staging)) }
         for (folder, outbox) in Dictionary(folders, uniquingKeysWith: { first, _ in first }) {
@@ -26,7 +26,8 @@ enum OutboxFolders {
     }
 
     /// Makes durable the renames that moved these results out of the outbox or back into it. A rename is certain to be
-    /// durable only once its target folder is synced. That may be either folder of a step, so both are synced.
+    /// durable only once its target folder is synced. This function syncs both folders of each step, because either may
+    /// be the target.
     static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
         var folders: Set<String> = []
         for place in steps.flatMap({ [$0.target, $0.staging] }) {

@@ -47,7 +47,7 @@ extension Publisher {
         }
     }
 
-    /// Returns steps that replace earlier results by new ones, and withdraw the earlier results that have no successor.
+    /// Returns steps that replace earlier results with new results, and withdraw earlier results without a successor.
     /// An earlier result that somebody may have changed stays as it is, and its successor gets another name.
     ///
     /// `isFree` returns whether a path is available.

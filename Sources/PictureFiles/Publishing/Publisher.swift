@@ -66,9 +66,9 @@ package final class Publisher: Sendable {
         }
     }
 
-    /// Renames the files. By then, the files are durable and the intent is recorded. If somebody else has taken a name
-    /// meanwhile, chooses another name, and records it with `rerecord` before using it. If a rename fails, the earlier
-    /// renames are reverted.
+    /// Renames the files. Call this only when the files are durable and the intent is recorded. If somebody else has
+    /// taken a name meanwhile, chooses another name, and records it with `rerecord` before using it. If a rename fails,
+    /// reverts the earlier renames.
     package func publish(_ publication: Publication, rerecord: Record) throws -> Outcome {
         defer { release(publication) }
         var intent = publication.intent
@@ -92,8 +92,8 @@ package final class Publisher: Sendable {
         return outcome
     }
 
-    /// Completes an interrupted publication. If a staging file is missing, its result has been published; if it exists,
-    /// it is renamed now. Returns nil if the results are lost (see `isLost`).
+    /// Completes an interrupted publication. A result without a staging file has already been published. Each staging
+    /// file that still exists is renamed now. Returns nil if the results are lost (see `isLost`).
     package func recover(_ intent: PublishIntent, rerecord: Record = { $1(true) }) throws -> Outcome? {
         if try isLost(intent) { return nil }
         var intent = intent
@@ -144,8 +144,8 @@ package final class Publisher: Sendable {
             intent.steps.filter { try FileSystem.exists($0.staging) || FileSystem.exists($0.target) })
     }
 
-    /// Moves the results back as `takeBack` does, but keeps the emptied folders, which the next attempt needs, and
-    /// syncs nothing.
+    /// Moves the results back as `takeBack` does, but syncs nothing, and keeps the emptied folders, because the next
+    /// attempt needs these folders.
     private func moveBack(_ intent: PublishIntent) throws {
         for step in intent.steps {
             if let replacement = Replacement(step) {

@@ -8,7 +8,7 @@ extension PublishIntent.Step {
     var aside: String { "\(staging)\(PublishIntent.aside)" }
 }
 
-/// Exchanges an earlier result in the outbox and its successor in staging. The earlier result stays in the staging
+/// Exchanges an earlier result in the outbox with its successor in staging. The earlier result stays in the staging
 /// folder, so that it can be brought back until the job's end is recorded. Other programs' files are never lost: after
 /// each rename, the code checks whether it moved the published file, and puts any other file back.
 struct Replacement {

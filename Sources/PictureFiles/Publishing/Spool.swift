@@ -7,8 +7,8 @@ package enum Spool {
     /// The path for a new download.
     package static func download(in spool: String) -> String { "\(folder(in: spool))/download" }
 
-    /// The path to which `pipectl retry` brings back an original, which has no other copy. The folder's name contains
-    /// the job's ID, so that the next start of the daemon can find the original's job after a crash.
+    /// The path to which `pipectl retry` brings back an original. The original has no other copy. The folder's name
+    /// contains the job's ID, so that the next start of the daemon can find the original's job after a crash.
     package static func place(bringingBack job: Int, as name: String, in spool: String) -> String {
         "\(spool)/\(prefix)\(job)/\(name)"
     }

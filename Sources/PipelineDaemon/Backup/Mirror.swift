@@ -158,8 +158,8 @@ final class Mirror {
         try FileManager.default.createSymbolicLink(atPath: target, withDestinationPath: aim)
     }
 
-    /// Opens a file or folder to copy. Returns nil if it has moved or been removed, or if it can't be read, which
-    /// becomes a problem of the backup.
+    /// Opens a file or folder to copy. Returns nil if the file has moved or been removed. Also returns nil if it can't
+    /// be read, and records that as a problem of the backup.
     private func open(_ name: String, _ flags: Int32, in folder: Descriptor, called path: String) throws -> Descriptor?
     {
         do throws(SystemError) {

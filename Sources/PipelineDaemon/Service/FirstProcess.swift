@@ -3,9 +3,10 @@ import Glibc
 import PictureFiles
 import SystemCalls
 
-/// The first process of a container. The kernel treats it specially: orphans become its children, and stay zombies
-/// until it waits for them; a signal without a handler does not reach it. So this process starts the daemon as its
-/// child, passes signals on to the daemon, waits for every child that ends, and exits with the daemon's status.
+/// The first process of a container. The kernel treats this process specially. Orphans become its children, and stay
+/// zombies until it waits for them. A signal without a handler does not reach it. Therefore this process starts the
+/// daemon as its child, passes signals on to the daemon, waits for every child that ends, and exits with the daemon's
+/// status.
 enum FirstProcess {
     static var isThis: Bool { getpid() == 1 }
 

@@ -46,7 +46,7 @@ struct Adding {
         for case .folder(let folder) in additions { try concerning(folder) { try $0.add(folder: folder) } }
     }
 
-    /// Adds the pictures of a folder in the order of their names, without the files that the inbox would ignore.
+    /// Adds a folder's pictures in the order of their names. Skips the files that the inbox would ignore.
     private mutating func add(folder: String) throws {
         let walk: FolderWalk
         do throws(SystemError) { walk = try FolderWalk(folder) } catch {

@@ -21,7 +21,7 @@ enum Addition {
         return (urls.isEmpty ? [] : [.urls(urls)]) + files
     }
 
-    /// Whether the file is a list of URLs, by its extension.
+    /// Whether the file's extension marks it as a list of URLs.
     static func isList(_ file: String) -> Bool {
         let name = file.lowercased()
         return [".urls", ".url", ".csv", ".tsv"].contains(where: name.hasSuffix)

@@ -9,7 +9,7 @@ struct Invocation {
 
     func values(_ option: Option) -> [String] { options[option.name] ?? [] }
 
-    /// The option's last value, which overrides an earlier one from an alias or a script.
+    /// The option's last value. It overrides earlier values, which may come from an alias or a script.
     func value(_ option: Option) -> String? { options[option.name]?.last }
 
     func number(_ option: Option) throws(Failure) -> Int? {

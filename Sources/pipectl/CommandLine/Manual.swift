@@ -49,7 +49,7 @@ enum Manual {
         entries(options.map { ($0.written, $0.help) }, width)
     }
 
-    /// Names with their explanations beside them, or below them if there is too little room.
+    /// Lists names, each with its explanation beside it, or below it if there is too little room.
     private static func entries(_ entries: [(name: String, help: String)], _ width: Int) -> [Text] {
         let (indent, leastHelp) = ("    ", 28)
         let widest = entries.map(\.name.columns).max() ?? 0

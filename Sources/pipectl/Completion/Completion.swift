@@ -34,7 +34,7 @@ struct Completion {
             .filter { candidate in !draft.arguments.contains(candidate.word) && !more.contains(candidate) }
     }
 
-    /// Completes an option's value; in a comma-separated list, its last element.
+    /// Completes an option's value. In a comma-separated list, completes the last element.
     private func values(_ option: Option, _ word: String) -> [Candidate] {
         option.kinds.flatMap { kind in
             guard kind.standsInLists, let comma = word.lastIndex(of: ",") else { return candidates(kind, word) }

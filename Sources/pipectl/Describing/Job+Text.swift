@@ -6,8 +6,7 @@ extension Control.Job {
     /// The job's display name: a download is named after its URL.
     var name: String { url.map(WebName.short) ?? input }
 
-    /// The job's results, or the reason why the job has no results or waits. For a job that has both, the results come
-    /// first.
+    /// The job's results, or the reason why the job waits or has no results. If there are both, the results come first.
     var outcome: Text {
         let results = Text.name(outputs.joined(separator: ", ")) + left(by: after)
         guard let reasonText else { return results }

@@ -7,7 +7,7 @@ struct FilterStart: Encodable {
         case cpp = "c++"
     }
 
-    /// The contents of each file, by its path.
+    /// The files' contents, keyed by path.
     let files: [String: String]
     /// The build command, run in the filter's folder, and the file that it makes.
     let build: String
@@ -71,8 +71,7 @@ struct FilterStart: Encodable {
         }
     }
 
-    /// Whether the daemon accepts the name of the filter, and the compiler accepts the name of the type that is made
-    /// from it.
+    /// Whether the daemon accepts the filter's name, and the compiler accepts the type name that is derived from it.
     private static func isName(_ name: String) -> Bool {
         let words = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return name.utf8.count <= 40 && name.utf8.first.map { (97...122).contains($0) } == true

@@ -1,6 +1,6 @@
 /// The holder of a certificate. The holder determines the certificate's names and uses.
 enum CertificateHolder {
-    /// Signs the certificates of the servers.
+    /// The authority, which signs the servers' certificates.
     case authority
     case server(FleetServer)
 

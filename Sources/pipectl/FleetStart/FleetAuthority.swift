@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// Signs the nodes' credentials. A node presents its credentials when it connects, so no server needs a change when a
-/// node is added.
+/// Signs the nodes' credentials. A node presents its credentials when it connects, so the servers need no change when
+/// somebody adds a node.
 struct FleetAuthority {
     private let openSSL: OpenSSL
     private let key: String

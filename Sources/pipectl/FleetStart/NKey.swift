@@ -1,6 +1,7 @@
 /// Ed25519 keys in NATS's encoding: base 32, with the kind of key at the beginning and a checksum at the end.
 enum NKey {
-    /// The key's owner. The raw value is the base-32 digit of the letter with which the encoded key begins.
+    /// The kind of the key's owner. The encoded key begins with a letter for this kind. The raw value is that letter's
+    /// value as a base-32 digit.
     enum Kind: UInt8 {
         case `operator` = 14
         case account = 0

@@ -14,7 +14,7 @@ final class WrittenFiles {
         } catch {
             throw Self.failure(error)
         }
-        // The umask must not keep the daemon from reading the folder.
+        // Sets the mode again, because the umask may have made the folder unreadable for the daemon.
         _ = uninterrupted { chmod(path, mode) }
         folders.append(path)
     }

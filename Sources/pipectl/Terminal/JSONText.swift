@@ -18,8 +18,8 @@ enum JSONText {
         return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// Escapes characters that JSON allows but a terminal would obey. They occur only in strings, where an escape is
-    /// equivalent.
+    /// Escapes characters that JSON allows but a terminal would obey. Such characters occur only in strings, where an
+    /// escape sequence means the same.
     private static func escaped(_ text: String) -> String {
         func mustBeEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7f && scalar.drivesTerminals }
         guard text.unicodeScalars.contains(where: mustBeEscaped) else { return text }

@@ -12,7 +12,7 @@ final class Output {
         case .always: color = true
         case .never: color = false
         case .auto:
-            // By the convention of no-color.org the variable counts unless it is empty.
+            // By the convention of no-color.org, an empty NO_COLOR counts as unset.
             let refused = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
             let dumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? false
             color = isTerminal && !refused && !dumb

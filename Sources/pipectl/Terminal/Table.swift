@@ -17,7 +17,7 @@ struct Table {
         var spare = 0
 
         /// The table drops spare columns before it makes this column narrower than `comfortable`. It never makes the
-        /// column narrower than `least`, which has room for the longest word unless that is very long.
+        /// column narrower than `least`, which has room for the longest word unless that word is very long.
         fileprivate func widths(of natural: Int, longestPart: Int) -> (comfortable: Int, least: Int) {
             switch fit {
             case .whole: (natural, natural)

@@ -1,8 +1,8 @@
 import PipelineControl
 import SystemCalls
 
-/// A line for people. It makes interpolated text printable, so that no file name can control the terminal. Only string
-/// literals stay as they are.
+/// A line of output for people. It makes interpolated text printable, so that no file name can control the terminal.
+/// Only string literals stay as they are.
 struct Text: ExpressibleByStringInterpolation, Sendable {
     struct Span: Sendable {
         var text: String

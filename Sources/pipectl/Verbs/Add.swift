@@ -75,7 +75,7 @@ extension Verb {
 }
 
 extension Context {
-    /// Checks `--raw`, which needs a chain: a recipe has its own `Raw=`.
+    /// Checks `--raw`. It is valid only with a chain, because a recipe has its own `Raw=`.
     func checkRaw(beside chain: Option) throws(Failure) {
         guard let raw = invocation.value(.raw) else { return }
         guard Verb.raws.contains(raw) else {

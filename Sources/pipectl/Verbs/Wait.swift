@@ -40,8 +40,8 @@ extension Verb {
 }
 
 extension Context {
-    /// Prints the jobs as they end. Without IDs, waits for all jobs of `batch`, or for all jobs if that is nil. With
-    /// IDs, `batch` is the batch that all these jobs belong to, if there is one.
+    /// Prints the jobs as they end. Without IDs, waits for all jobs of `batch`, or for all jobs if `batch` is nil. With
+    /// IDs, `batch` is the batch that contains all these jobs; nil if there is no such batch.
     func waitFor(_ ids: [Int], batch: Int? = nil) throws -> ExitCode {
         var waiting = try Waiting(context: self, ids: ids, batch: batch)
         return try waiting.run()

@@ -5,7 +5,7 @@ extension Option {
 }
 
 extension Invocation {
-    /// Throws if `--timeout` is given without `--wait`, because `--timeout` limits a wait, but does not start a wait.
+    /// Throws if `--timeout` is given without `--wait`: `--timeout` limits a wait, but does not start one.
     func checkWait() throws(Failure) {
         if has(.timeout), !has(.wait) { throw .usage("--timeout needs --wait") }
     }

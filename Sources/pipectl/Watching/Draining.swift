@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Waits until a drain has finished. On a terminal, it shows the progress of the remaining jobs meanwhile.
+/// Waits until a drain has finished. Meanwhile, shows the progress of the remaining jobs on a terminal.
 struct Draining: Following {
     private let drain: ControlClient
     private let progress: ControlClient

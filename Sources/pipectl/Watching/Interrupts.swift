@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Waits for data, until Ctrl-C, SIGTERM or `--timeout` ends the waiting. A handler writes the signals into a pipe, so a
-/// signal between two waits is not lost.
+/// Waits for data, until Ctrl-C, SIGTERM or `--timeout` ends the waiting. A signal handler writes each signal into a
+/// pipe, so a signal between two waits is not lost.
 final class Interrupts {
     enum Wakening: Equatable {
         case readable(Set<Int>)
@@ -12,7 +12,7 @@ final class Interrupts {
         case resized
     }
 
-    /// Static, because a signal handler can't capture.
+    /// Static, because a signal handler can't capture an instance.
     private static let writeEnd = Atomic<Int32>(-1)
     private let readEnd: Int32
     private let deadline: Deadline

@@ -1,5 +1,5 @@
-/// A block of text, the picture, that is redrawn in place while other lines scroll by above it. The cursor stays below
-/// the picture, so that the picture remains intact even if the program is killed.
+/// Redraws a block of text in place while other lines scroll by above it. This code calls the block the picture. The
+/// cursor stays below the picture, so that the picture remains intact even if the program is killed.
 struct LiveScreen {
     private static let hideCursor = "\u{1b}[?25l"
     private static let showCursor = "\u{1b}[?25h"
@@ -11,7 +11,7 @@ struct LiveScreen {
 
     init(output: Output) { self.output = output }
 
-    /// The usable width: a full line would move the cursor to the next line.
+    /// The usable width. The last column stays empty, because a full line would move the cursor to the next line.
     var width: Int { max(1, (output.columns ?? 80) - 1) }
     /// Maximum lines of the picture.
     var height: Int { max(1, output.rows - 1) }
@@ -32,8 +32,8 @@ struct LiveScreen {
         try output.flush()
     }
 
-    /// The escape sequences that move the cursor to the start of the picture and clear the screen from there. If the
-    /// terminal has become narrower, it may have wrapped the picture's lines.
+    /// The escape sequences that move the cursor to the start of the picture and clear the screen from there. A line of
+    /// the picture counts as several rows if the terminal has become narrower and has wrapped the line.
     private var rewind: String {
         let columns = width + 1
         let rows = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }

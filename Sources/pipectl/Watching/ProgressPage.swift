@@ -51,7 +51,7 @@ struct ProgressPage {
         guard !groups.isEmpty else {
             return Array((notes + [Text("nothing to do; waiting for pictures", .faint)]).prefix(height))
         }
-        // All batches show the same maximum of jobs, the highest that fits. If not even the bars fit, fewer batches are
+        // `most` is the largest number of jobs per batch that fits. If even the bars alone don't fit, fewer batches are
         // shown.
         let most = (0...max(0, room)).last { most in groups.reduce(0) { $0 + $1.height(most) } <= room } ?? 0
         let shown = most > 0 || groups.count <= room ? groups : Array(groups.prefix(max(1, room - 1)))

@@ -5,7 +5,8 @@ import SystemCalls
 /// Prints jobs as they end; on a terminal, above a progress bar. If no job ends for a while, prints the reasons why
 /// jobs wait.
 struct Waiting: Following {
-    /// Seconds without an ended job before asking for the reasons, and between further questions.
+    /// `patience` is the number of seconds without an ended job before the first question why jobs wait. `pause` is the
+    /// number of seconds between further questions.
     private static let (patience, pause) = (1.0, 5.0)
 
     private let context: Context

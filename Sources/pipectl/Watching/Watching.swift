@@ -1,7 +1,7 @@
 import PipelineControl
 
-/// Prints events as they arrive, and on a terminal also shows the progress. When events have changed the daemon's
-/// status, it requests the status again, at most ten times a second.
+/// Prints events as they arrive, and on a terminal also shows the progress. After events that change the daemon's
+/// status, requests the status again, at most ten times a second.
 struct Watching: Following {
     enum Scope: Equatable {
         case everything
@@ -17,8 +17,8 @@ struct Watching: Following {
     private let needsStatus: Bool
     private let events: ControlClient
     private let progress: ControlClient?
-    /// The connection for a call of `Wait`. The call begins when no job is left, and ends when the last originals are
-    /// in their final folders.
+    /// The connection for a `Wait` call. The call begins when no job is left, and ends when the last originals are in
+    /// their final folders.
     private var rest: ControlClient?
     private var isAtRest = false
     private let interrupts: Interrupts
