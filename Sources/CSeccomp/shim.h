@@ -1,5 +1,5 @@
-/* libseccomp for Swift. Adds functions for its function-like macros, and includes the kernel's flags that rules compare
- * with the arguments of calls. */
+/* libseccomp for Swift. Adds functions for its function-like macros, and includes the headers of the kernel with the
+ * flags that rules compare with the arguments of system calls. */
 #ifndef PIPELINED_CSECCOMP_SHIM_H
 #define PIPELINED_CSECCOMP_SHIM_H
 

@@ -146,7 +146,8 @@ package actor Inbox: QueueActor {
         return HandOver(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
     }
 
-    /// Takes no files while `reason` is not nil. Files that settle in that time are taken afterwards.
+    /// Stops the inbox from taking files, for this reason. With nil, the inbox takes files again, and also the files
+    /// that have settled since.
     package nonisolated func hold(_ reason: String?) {
         let reason = refusal ?? reason
         let change = shared.withLock { report in

@@ -58,8 +58,8 @@ protocol FleetLender: AnyObject {
     func takeHome(_ task: RenderTask)
 }
 
-/// Runs the fleet process, which talks to the other nodes, and lends pictures through it. If the process dies, this
-/// node renders the lent pictures itself.
+/// Runs the fleet process, and lends pictures through it. The process talks to the other nodes. If the process dies,
+/// this node renders the lent pictures itself.
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)

@@ -25,8 +25,9 @@ struct Guard: Sendable {
         return nil
     }
 
-    /// The answer that refuses a request without a login; nil for a good request. A request with an unknown token is
-    /// always refused. A request without a token is refused if a login is necessary and there is no valid session.
+    /// Returns the refusal of a request that lacks a login, or nil if the request may pass. An unknown token is always
+    /// refused. A request without a token is refused if a login is necessary, there is no valid session, and the request
+    /// is not for a file of the login page.
     func lock(_ request: HTTPRequest) -> HTTPAnswer? {
         do throws(Tokens.Refusal) {
             if try tokens?.token(of: request) != nil { return nil }

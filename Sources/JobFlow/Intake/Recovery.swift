@@ -108,7 +108,8 @@ package struct Recovery: Sendable {
                 + "\(places.recovered)/added; drop them into an inbox, or remove them")
     }
 
-    /// Whether a file that no row of the ledger names is the missing original of a job. If so, corrects the job's row.
+    /// Whether the file at `source`, a path that the ledger does not contain, is the missing original of a job. If so,
+    /// corrects the job's row, or moves the file to the path in the row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
         // Considers only jobs whose original should be in a work folder. An original that was moved to its final place

@@ -214,8 +214,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         }
     }
 
-    /// Runs `body`, which may wait for the disk of `path`, in that disk's lane. The time in the lane counts as file
-    /// work, because a disk that does not answer may block earlier work in the lane.
+    /// Runs `body`, which may wait for the disk of `path`, in that disk's lane. The wait for the lane counts as file
+    /// work, too: a disk that does not answer blocks the work ahead in the lane, and the job should notice that.
     private func onDisk<Value: Sendable>(
         of path: String, _ body: @escaping @Sendable () throws -> Value,
         then next: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -240,8 +240,9 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         return try claims.openOriginal(path, of: inbox, flags)
     }
 
-    /// Returns the paths of the part's source: the picture rendered before the barrier, if the part is made from one,
-    /// and then the original. Returns no paths if another node downloads the picture.
+    /// Returns the paths of the files that the part is made from. The original is the last of them. If the part
+    /// continues from a picture that was rendered before the barrier, that picture is the first. Returns no paths if
+    /// another node downloads the picture.
     private func paths(of part: RenderChoice.Part) -> [String] {
         isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }

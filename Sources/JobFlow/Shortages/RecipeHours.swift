@@ -6,8 +6,8 @@ import JobModel
 import PipelineModel
 import ServiceProgram
 
-/// Makes pictures of a recipe with `Hours=` wait outside these hours. Such pictures wait as rows, like pictures that
-/// lack a resource, but the status reports no problem, and inboxes keep taking pictures.
+/// Lets the jobs of a recipe with `Hours=` begin only in these hours. At other times the jobs wait in the ledger, like
+/// jobs that lack a resource. But the status reports no problem, and inboxes keep taking pictures.
 @Coordination
 package final class RecipeHours {
     struct Clock: Sendable {

@@ -45,7 +45,7 @@ package struct JobPictures: Sendable {
         return FileLanes.looks(at: path ?? job.source)
     }
 
-    /// Opens a result of the job, counted from 1, or its original if `result` is nil.
+    /// Opens the job's result with the number `result`, from 1, or its original if `result` is nil.
     package func open(_ result: Int?, of job: JobRecord) throws -> JobPicture {
         try result.map { try open(result: $0, of: job) } ?? openOriginal(of: job)
     }

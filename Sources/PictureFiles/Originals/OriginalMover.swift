@@ -136,8 +136,8 @@ package final class OriginalMover {
 
     // MARK: - Bringing back
 
-    /// Moves the originals back to the folders where processing starts, then calls `done` with the outcome. During
-    /// these moves, the jobs of the next request can already be prepared.
+    /// Moves the originals back to the folders where processing starts, then calls `done` with the outcome. The
+    /// moves run on a queue of their own, so that the caller can prepare the jobs of the next request meanwhile.
     package func bringBack(
         _ wanted: [Returns.Wanted], done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void
     ) {

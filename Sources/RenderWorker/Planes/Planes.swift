@@ -66,8 +66,8 @@ struct Planes: SizedPixels {
         let stored = turn.isTurned ? shared.turned : shared
 
         func region(_ count: (width: Int, height: Int), _ from: Subsampling, _ to: Subsampling) -> Plane.Region {
-            // Groups of pixels that share chroma begin at the edge of the upright picture. In the stored picture, this
-            // may be the opposite edge.
+            // Groups of pixels that share chroma begin at the left and top edges of the upright picture. If the stored
+            // picture is mirrored, they begin at its right or bottom edge.
             let shiftX = turn.mirrorsX ? part.width - count.width * to.across : 0
             let shiftY = turn.mirrorsY ? part.height - count.height * to.down : 0
             return Plane.Region(

@@ -16,7 +16,7 @@ enum EarlyEnd: String, Error {
 
     var code: ExitCode { self == .timedOut ? .timedOut : .interrupted }
 
-    /// The failure with which the command ends. `words` says how to return to the work.
+    /// The failure with which the command ends. `words` says which command follows the work again.
     func failure(_ words: String) -> Failure { Failure(rawValue, words, code) }
 }
 

@@ -2,7 +2,7 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Prints jobs as they end; on a terminal, above a progress bar. If no job ends for a while, prints the reasons why
+/// Prints each job when it ends. On a terminal, a progress bar stays below these lines. If no job ends for a while, prints the reasons why
 /// jobs wait.
 struct Waiting: Following {
     /// `patience` is the number of seconds without an ended job before the first question why jobs wait. `pause` is the

@@ -82,8 +82,9 @@ struct FaultyDisk {
     /// Waits until `count` calls have been refused or are hanging.
     func meets(_ count: Int = 1) async throws { while try refused < count { await Look.again() } }
 
-    /// Disables renames that must not replace a file (`noreplace`) or hard links (`link`), or makes inode numbers
-    /// depend on paths (`inodes`).
+    /// Takes features away from the disk. `noreplace` disables renames that must not replace a file, and `link`
+    /// disables hard links. `inodes` makes inode numbers depend on paths, and `numbers` makes them change with each
+    /// call.
     func lack(_ what: String...) throws { for what in what { try tell("lack \(what)") } }
 
     /// From now on, records every change and every sync of a file or folder in `file`.

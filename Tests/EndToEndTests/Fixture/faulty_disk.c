@@ -6,7 +6,8 @@
  *
  *     fail CALL GLOB SKIP COUNT ERROR...   lets SKIP calls pass, then refuses COUNT (all if negative); errors alternate
  *     hang CALL GLOB                       makes these calls wait for the next "clear", and then proceed normally
- *     lack noreplace | link                disables renames that must not replace a file, or hard links
+ *     lack noreplace                       disables renames that must not replace a file
+ *     lack link                            disables hard links
  *     lack inodes | numbers                makes inode numbers depend on paths, or change with each call
  *     lack nothing                         cancels all "lack" commands
  *     clear                                removes all "fail" and "hang" rules, and lets hanging calls proceed

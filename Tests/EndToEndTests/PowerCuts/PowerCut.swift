@@ -136,10 +136,10 @@ struct PowerCut {
     ]
 
     /// Returns a selection of the possible outcomes of a power cut at this moment. For every number n, there is an
-    /// outcome in which only the first n changes reached the disk. For every change of a name, there are outcomes that
-    /// lack only this change, and outcomes that have only this change of a name. For each file alone, there is an
-    /// outcome for every kind of `Bytes`. For all files together, there is an outcome for each of `ways`. Another
-    /// `draws` outcomes are random.
+    /// outcome in which only the first n changes reached the disk. For every change of a name, there are outcomes in
+    /// which all other changes reached the disk, and outcomes in which no other name changed. For each file alone,
+    /// there is an outcome for every kind of `Bytes`. For all files together, there is an outcome for each of `ways`.
+    /// Another `draws` outcomes are random.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
         let names = pending.indices.filter(isName)
