@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Code that works on pixels is optimised even in a debug build, which the tests run, so that it is as fast as in a
-/// release.
+/// Code that works on pixels, or on the bytes of whole files, is optimised even in a debug build, which the tests run, so
+/// that it is as fast as in a release.
 let fast: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// Each filter is a folder under Sources/Plugins, and one word here.
@@ -112,7 +112,7 @@ let package = Package(
         .target(name: "CRaw", linkerSettings: [.linkedLibrary("raw_r")]),
         .target(name: "PluginKit", dependencies: ["CVips", "CPipelinePlugin"], swiftSettings: strict),
 
-        room("SystemCalls", ["CLinux"]),
+        .target(name: "SystemCalls", dependencies: ["CLinux"], swiftSettings: fast),
         room("ManualPages"),
         room("OperationGraph"),
         room("PipelineModel"),

@@ -26,8 +26,8 @@ struct Guard: Sendable {
     }
 
     /// Returns the refusal of a request that lacks a login, or nil if the request may pass. An unknown token is always
-    /// refused. A request without a token is refused if a login is necessary, there is no valid session, and the request
-    /// is not for a file of the login page.
+    /// refused. A request without a token is refused if a login is necessary, there is no valid session, and the
+    /// request is not for a file of the login page.
     func lock(_ request: HTTPRequest) -> HTTPAnswer? {
         do throws(Tokens.Refusal) {
             if try tokens?.token(of: request) != nil { return nil }

@@ -2,8 +2,8 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Prints each job when it ends. On a terminal, a progress bar stays below these lines. If no job ends for a while, prints the reasons why
-/// jobs wait.
+/// Prints each job when it ends. On a terminal, a progress bar stays below these lines. If no job ends for a while,
+/// prints the reasons why jobs wait.
 struct Waiting: Following {
     /// `patience` is the number of seconds without an ended job before the first question why jobs wait. `pause` is the
     /// number of seconds between further questions.
