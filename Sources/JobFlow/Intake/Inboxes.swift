@@ -94,7 +94,7 @@ package final class Inboxes {
 
     // MARK: - Waiting for inboxes
 
-    /// Makes the inboxes in `some`, or all inboxes if `some` is nil, process every event so far, and cancels the chosen
+    /// Processes every event so far in the inboxes in `some`, or in all inboxes if `some` is nil. Cancels the chosen
     /// settling files in these inboxes. Calls `done` with the number of cancelled files, and with a message for each
     /// inbox that could not cancel its files. Does not wait for an inbox that hangs.
     func catchUp(
@@ -112,7 +112,7 @@ package final class Inboxes {
         }
     }
 
-    /// Logs and returns the reason why an inbox could not cancel its files; nil if it has cancelled them.
+    /// Logs and returns the reason why an inbox could not cancel its files. Returns nil if it has cancelled them.
     private func leaves(_ inbox: Inbox, _ silent: [Inbox]) -> String? {
         let report = inbox.report
         let isSilent = silent.contains { $0 === inbox }

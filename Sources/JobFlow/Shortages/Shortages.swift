@@ -60,7 +60,7 @@ package final class Shortages {
     /// Returns the first missing resource that satisfies the condition.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 
-    /// Messages that name each missing resource, and the condition on which its work continues.
+    /// Messages that name each missing resource, and say when the work that needs it continues.
     var problems: [String] {
         shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.awaited)" }
     }
