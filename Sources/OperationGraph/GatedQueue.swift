@@ -9,8 +9,8 @@ import Synchronization
 /// operation that Foundation is starting already.
 ///
 /// The gate admits operations under the lock that `pause` and `set` take. Both calls then wait until the operations
-/// that are beginning on other threads have begun. So once `pause` or `set` has returned, no operation begins that the
-/// call holds back.
+/// that are beginning on other threads have begun. So once `pause` or `set` has returned, the operations that the call
+/// holds back can't begin any more.
 package final class GatedQueue: Sendable {
     /// Receives each new state of each operation, in order, with the operation's subject. The trace must not call the
     /// operation.

@@ -329,7 +329,8 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
-    /// Tells the nodes that lent the accepted pictures that this node is still working on them.
+    /// Reports that this node is still working on the accepted pictures. The report goes to the nodes that lent the
+    /// pictures.
     package func showLife() { process?.send(FleetOrder.showLife) }
 
     package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }

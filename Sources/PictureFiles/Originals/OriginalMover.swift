@@ -146,7 +146,8 @@ package final class OriginalMover {
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
             group.enter()
             let line = line(of: inbox)
-            // Runs after the moves under way, because an original is brought back from its final place.
+            // Runs after the moves under way: an original must have reached its final place before it can be brought
+            // back from there.
             delegate?.whenOpened(Set(some.map(\.order.inbox)), on: line.moves) { [self] in
                 // `prepare` reads these jobs from the ledger, so the ledger must contain the latest moves.
                 if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }

@@ -161,8 +161,8 @@ package final class Returns: Sendable {
         ledger.putRight(job.id, source: place)
     }
 
-    /// Removes the copy at the target path if a crash prevented the removal of the original that was copied. No job
-    /// refers to the copy, so the next start would take it for a new picture.
+    /// If a crash interrupted a move after the original was copied and before it was removed, removes the copy at the
+    /// target path. No job refers to the copy, so the next start would take it for a new picture.
     private func removeCopy(of job: JobRecord) throws {
         guard job.origin != .kept, let place = job.returns, place != job.source,
             let copy = try originals.filePlace(place, of: job), try copy.status() != nil,
