@@ -93,7 +93,8 @@ extension Ledger {
         return "\(needing(resource)) AND reason LIKE \(Resource.outsideHours + "%")"
     }
 
-    /// Makes all queued jobs that need the resource wait, except the jobs in `except`. Passes their number to `done`.
+    /// Puts all queued jobs that need the resource into the state `waiting`, except the jobs in `except`. Passes their
+    /// number to `done`.
     package nonisolated func setAside(
         _ resource: Resource, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
     ) {

@@ -29,7 +29,7 @@ package final class GatedQueue: Sendable {
     private let automatic: @Sendable () -> Int
     /// Whether operations begin one by one, in the order in which they become ready.
     private let isSerial: Bool
-    /// Never add a barrier block: adding a cancelled operation while such a block is pending deadlocks.
+    /// Never add a barrier block: while such a block is pending, adding a cancelled operation causes a deadlock.
     private let operations = OperationQueue()
     private let gate: Mutex<Gate>
     /// Tracks the operations that are beginning now, so that `waitForBeginnings` can wait for them.

@@ -252,8 +252,8 @@ package final class FleetPool {
     }
 
     /// Takes back up to `most` pictures that no node is rendering, or whose node is silent, the latest first. A picture
-    /// that is not downloaded yet can't use a free local slot, so it is taken back only if no node is present or its
-    /// node is silent.
+    /// that is not downloaded yet can't use a free local slot, so the pool takes it back only if no node is present, or
+    /// if its node is silent.
     func takeBack(most: Int) {
         let present = state.present
         let waiting = lent.filter { _, one in

@@ -42,8 +42,8 @@ extension JobQueue {
         }
     }
 
-    /// Allocates positions at the end of the queue for the jobs that the ledger is about to queue again. There is one
-    /// for each job number, so that they always suffice. The count of waiting jobs in `counts` could be too low,
+    /// Allocates positions at the end of the queue for the jobs that the ledger is about to queue again. Allocates one
+    /// position for each job number, which is always enough. The count of waiting jobs in `counts` could be too low,
     /// because the ledger may contain waiting jobs that it has not reported yet.
     private func positions() -> Int { numbers.takePositions(numbers.lastID) }
 

@@ -116,7 +116,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
-    /// Makes a later cancellation keep the part that has been downloaded.
+    /// After this call, a cancellation keeps the part that has been downloaded.
     func keepPart() { box.withLock { $0.keepsPart = true } }
 
     private func open(_ flags: Int32 = 0) throws -> Descriptor {

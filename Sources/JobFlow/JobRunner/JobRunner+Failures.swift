@@ -132,9 +132,9 @@ extension JobRunner: ShortagesDelegate {
         wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
     }
 
-    /// Checks whether the job of this row needs a resource that is known to be missing. If so, makes all jobs that need
-    /// the resource wait, and returns true. Considers only three kinds of resources: the recipe's hours, outboxes that
-    /// have not been swept, and the filters and encoders without which the job would fail.
+    /// Checks whether the job of this row needs a resource that is known to be missing. If so, puts all jobs that need
+    /// the resource into the state `waiting`, and returns true. Considers only three kinds of resources: the recipe's
+    /// hours, outboxes that have not been swept, and the filters and encoders without which the job would fail.
     func isSetAside(_ row: JobRecord) -> Bool {
         if let reason = shortages.hours.reason(against: row) {
             setAside(.hours(row.order.recipe), because: reason)

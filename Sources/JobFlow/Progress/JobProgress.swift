@@ -25,7 +25,7 @@ package struct JobProgress {
         let (begin, end) = (Self.reached(segment, of: segments), Self.reached(segment + 1, of: segments))
         whole.completedUnitCount = begin
         let work: [AsyncOperation] = [job.download, job.render].compactMap(\.self)
-        // Publishing is quick, so it gets a tenth. The preceding operations share the rest equally.
+        // Publishing is quick, so it gets a tenth. The preceding operations share the other nine tenths equally.
         let publishing = job.publish == nil ? 0 : (end - begin) / 10
         let share = (end - begin - publishing) / Int64(work.count)
         for operation in work { grow(operation, share, at: time) }

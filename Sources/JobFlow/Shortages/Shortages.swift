@@ -12,8 +12,8 @@ import SystemCalls
 /// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Makes the jobs that need this resource wait, unless they have begun. Rendering their pictures now would be
-    /// wasted effort.
+    /// If a job needs this resource and has not begun, makes the job wait. Rendering its picture now would be wasted
+    /// effort.
     func setAside(_ resource: Resource, because reason: String)
     /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)

@@ -8,8 +8,9 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Brings originals back to the folders where processing starts, and undoes such returns after a crash. The job's row
-/// records the target path before the move, so no other code touches the job during the move.
+/// Brings originals back to the folders where processing starts, and undoes returns that failed or that a crash
+/// interrupted. The job's row records the target path before the move, so no other code touches the job during the
+/// move.
 ///
 /// `prepare` and `end` run on the queue `moves` of an inbox, and `takeBack` runs on its queue `returns` (see
 /// `OriginalMover`).
