@@ -24,8 +24,7 @@ package final class Inboxes {
         (self.configuration, self.claims) = (configuration, claims)
     }
 
-    /// Whether no file is settling in any inbox, and each inbox has either completed its first scan or a lasting
-    /// problem.
+    /// Whether no file is settling in any inbox, and each inbox has completed its first scan or has a lasting problem.
     var areIdle: Bool {
         all.allSatisfy { inbox in
             let report = inbox.report
