@@ -4,7 +4,7 @@ import SystemCalls
 /// so that a folder may contain a million pictures.
 struct DeferredFiles {
     private struct Names {
-        /// The folder directly below the inbox in which these files are, if any.
+        /// The top-level folder of these files, directly below the inbox; nil if the files are in the inbox itself.
         let top: FileSystem.Key?
         /// Names of all files deferred so far, in the order in which they are taken. `left` contains the names of files
         /// that are still deferred.

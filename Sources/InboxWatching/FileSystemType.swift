@@ -6,8 +6,8 @@ package enum FileSystemType {
     /// The name of the folder's file system if it needs polling, else nil.
     static func polled(_ folder: String) throws(SystemError) -> String? { names[try number(folder)] }
 
-    /// The name of the folder's file system if it is a kernel file system in which users can't create files, such as
-    /// /proc, else nil.
+    /// If the folder is on a kernel file system in which users can't create files, such as /proc, the name of that file
+    /// system; otherwise nil.
     package static func withoutFiles(_ folder: String) -> String? { (try? number(folder)).flatMap { kernels[$0] } }
 
     private static func number(_ folder: String) throws(SystemError) -> UInt32 {

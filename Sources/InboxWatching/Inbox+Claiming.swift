@@ -103,7 +103,7 @@ extension Inbox {
         }
     }
 
-    /// Takes a file without moving it. The inbox does not take it again until it changes.
+    /// Takes a file without moving it. The inbox takes the file again only if the file changes.
     private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
         kept.insert(path, status.identity)
         let name = FileSystem.relative(path, to: folder)

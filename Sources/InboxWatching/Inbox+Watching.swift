@@ -88,7 +88,7 @@ extension Inbox {
         }
     }
 
-    /// Falls back to polling. Polling is slower, but needs no inotify watches. The number of watches is limited.
+    /// Falls back to polling. Polling is slower, but needs no inotify watches, whose number is limited.
     func fallBack(_ error: SystemError) {
         inotify = nil
         guard !settling.isPolled else { return }

@@ -56,8 +56,8 @@ package actor Inbox: QueueActor {
     /// Whether the inbox has begun. It begins when its predecessor for the same folder has ended.
     var hasBegun = false
     var stopped = false
-    /// The handler of a call to `stop` that came before the inbox began. The inbox calls it at the time when the inbox
-    /// would have begun, because the inbox's successor waits for this call.
+    /// The handler of a call to `stop` that came before the inbox began. `begin` then calls the handler instead of
+    /// opening the inbox, because the inbox's successor waits for that.
     private var ended: (@Sendable (HandOver) -> Void)?
     var adopts = false
     /// Calls to `catchUp` that wait until the inbox has begun.
@@ -146,8 +146,8 @@ package actor Inbox: QueueActor {
         return HandOver(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
     }
 
-    /// Stops the inbox from taking files, for this reason. With nil, the inbox takes files again, and also the files
-    /// that have settled since.
+    /// Stops the inbox from taking files, for this reason. If `reason` is nil, the inbox takes files again, including
+    /// the files that have settled meanwhile.
     package nonisolated func hold(_ reason: String?) {
         let reason = refusal ?? reason
         let change = shared.withLock { report in

@@ -39,7 +39,7 @@ package protocol IntakeSink: AnyObject, Sendable {
     func forEachKnown(in folder: String, _ each: (String) -> Void) throws
     /// Whether any job still needs a file claimed in this inbox.
     func needsClaims(in folder: String) throws -> Bool
-    /// Whether a claimed file is the lost original of a job, although no row of the ledger contains the file's path. If
+    /// Whether a claimed file is the lost original of a job, although the ledger does not contain the file's path. If
     /// so, corrects that job's row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
     /// Files in the folder that were taken and must not be taken again.

@@ -81,8 +81,8 @@ struct Settling {
 
     private var quietTime: Duration { isPolled ? settings.settlePolled : settings.settle }
 
-    /// How long a folder must be quiet before its burst ends. This is longer than for a file, because files of one copy
-    /// arrive with gaps, and polling notices them late.
+    /// How long a folder must be quiet before its burst ends. This is longer than for a file, because files that are
+    /// copied together arrive with gaps, and polling notices them late.
     var folderQuietTime: Duration { isPolled ? max(quietTime * 4, quietTime + settings.pollInterval) : quietTime * 4 }
 
     /// Why a folder's burst can't end yet, or nil. Unreadable files don't count, because they may stay unreadable for
@@ -147,7 +147,7 @@ struct Settling {
         wait(path, file.size, file.modified, until: .distantFuture, cancelled)
     }
 
-    /// Makes the files that `waitForRelease` holds back due now.
+    /// Ends the wait of all files that `waitForRelease` has held back: they are due now.
     mutating func release(at now: DispatchTime) {
         for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
     }

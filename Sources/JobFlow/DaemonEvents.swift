@@ -8,14 +8,16 @@ package protocol DaemonEvents: AnyObject {
     func limitsChanged()
     func queuesPaused()
     func queuesResumed()
-    /// A job in the window has ended, and its final state is recorded. Its original has not been moved yet.
+    /// A job has ended, and the ledger has recorded its final state. Its original has not been moved yet.
     func jobEnded(_ record: JobRecord)
-    /// Jobs outside the window have ended in bulk. Their originals have not been moved yet.
+    /// A bulk change has ended jobs in the ledger that the job queue has not loaded into its window. Their originals
+    /// have not been moved yet.
     func jobsEndedAsRows(_ count: Int)
     func batchEnded(_ batch: Int)
     /// The ledger has refused to record new jobs.
     func jobsRefused()
-    /// A job has left the window, has begun to wait, or has been rendered, or the ledger has recorded its new state.
+    /// A job has left the job queue's window, has begun to wait, or has been rendered, or the ledger has recorded its
+    /// new state.
     func jobRested()
     /// The state of an inbox has changed.
     func inboxChanged()

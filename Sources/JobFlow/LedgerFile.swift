@@ -76,8 +76,8 @@ package enum LedgerFile {
         return Set(lost).sorted().map { FileSystem.join(places.state, $0) }
     }
 
-    /// Writes the note about a lost ledger before a new ledger exists, so that an interrupted start detects the loss
-    /// again.
+    /// Writes the note about a lost ledger before a new ledger exists: if this start is interrupted, the next start
+    /// still detects the loss.
     private static func writeNote(_ what: String, _ places: Places) throws {
         let line = "\(what), and a new one is begun (\(Timestamp.dated(Timestamp.now())))"
         let lost = try lostLedgers(places)

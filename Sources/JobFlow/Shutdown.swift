@@ -11,14 +11,14 @@ import ServiceProgram
 @Coordination
 protocol ShutdownDelegate: AnyObject {
     func stopIntake()
-    /// Starts no more moves of originals. The next start moves the remaining ones.
+    /// Starts no more moves of originals. The next start moves the remaining originals.
     func leaveOriginals()
     /// Stops the workers after the last job, and calls `done` when they have stopped. If `isRecorded`, also waits until
     /// all events are durable and the moves of originals in flight have ended.
     func stopWorkers(isRecorded: Bool, done: @escaping @Coordination @Sendable () -> Void)
 }
 
-/// Handles SIGTERM: takes no new work, lets running jobs finish, and returns the rest to the queue.
+/// Handles SIGTERM: takes no new work, lets running jobs finish, and returns all other jobs to the queue.
 @Coordination
 package final class Shutdown {
     private let configuration: ConfigurationInForce

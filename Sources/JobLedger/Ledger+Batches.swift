@@ -123,7 +123,8 @@ extension Ledger {
         "(SELECT MIN(segment) FROM jobs WHERE batch = \(batch) AND hold = 'barrier')"
     }
 
-    /// Queues the jobs at the batch's lowest barrier, at their old positions, and passes their number to `done`.
+    /// Queues the jobs that wait at the batch's lowest barrier. They keep their positions in the queue. Passes their
+    /// number to `done`.
     package nonisolated func release(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         write(refused: 0, { try $0.release(batch) }, done: done)
     }

@@ -64,8 +64,9 @@ extension Ledger {
         try writer.isAny("SELECT 1 FROM needs WHERE after = \(job) AND met = 0 LIMIT 1")
     }
 
-    /// Updates the dependents that wait for jobs that have ended, or that the ledger does not know. Called at startup,
-    /// and after users have brought jobs back: such a job must fail again if a dependency was not brought back.
+    /// Updates all waiting jobs that depend on an ended job, or on a job that the ledger does not know. Called at
+    /// startup, and after users have brought jobs back: such a job must fail again if a dependency was not brought
+    /// back.
     package nonisolated func followAll(done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -128,7 +129,8 @@ extension Ledger {
         try writer.run("DELETE FROM ended")
     }
 
-    /// Queues the waiting jobs that match `condition` and have no unmet dependencies, at their old positions.
+    /// Queues the waiting jobs that match `condition` and have no unmet dependencies. They keep their positions in the
+    /// queue.
     private func release(_ condition: SQL) throws {
         let which: SQL = "hold = 'after' AND \(condition) AND NOT \(Self.hasUnmetNeeds)"
         try add(.queued, where: which)

@@ -155,8 +155,8 @@ extension Ledger {
             """)
     }
 
-    /// Returns the highest IDs ever assigned to jobs and batches, even if deleted since, and the last position in the
-    /// queue.
+    /// Returns the highest IDs that jobs and batches have ever had, including deleted ones, and the last position in
+    /// the queue.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
         try first(
             """
@@ -240,8 +240,8 @@ extension Ledger {
                 """))
     }
 
-    /// Calls `each` for every original below a folder for which `knows(source:)` is true, with the path relative to the
-    /// folder.
+    /// Calls `each` with the path, relative to the folder, of every original that is below the folder and that
+    /// `knows(source:)` would find.
     package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let (first, last) = (folder + "/", folder + "0")

@@ -20,8 +20,8 @@ extension Ledger {
         }
     }
 
-    /// Marks done jobs cancelled. Their disposal then withdraws the results and moves the originals. Returns the IDs of
-    /// the marked jobs, or nil if SQLite refuses the write. Blocks until the write is durable.
+    /// Marks done jobs as cancelled. Their disposal then withdraws the results and moves the originals. Returns the IDs
+    /// of the marked jobs, or nil if SQLite refuses the write. Blocks until the write is durable.
     package nonisolated func undo(_ jobs: [Undone]) -> Set<Int>? {
         wait(isAsked: true, refused: nil) { ledger -> Set<Int>? in
             var undone: Set<Int> = []
@@ -62,7 +62,7 @@ extension Ledger {
         return (states.count - waiting, waiting)
     }
 
-    /// Calls `each` for every original that the ledger records below a folder, with the path relative to the folder.
+    /// Calls `each` with the path, relative to the folder, of every original that the ledger records below the folder.
     package nonisolated func forEachOriginal(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let (first, last) = (folder + "/", folder + "0")

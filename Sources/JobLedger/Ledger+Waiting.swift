@@ -93,7 +93,8 @@ extension Ledger {
         return "\(needing(resource)) AND reason LIKE \(Resource.outsideHours + "%")"
     }
 
-    /// Makes all queued jobs that need the resource wait, except the jobs in `except`. Passes their number to `done`.
+    /// Puts all queued jobs that need the resource into the state `waiting`, except the jobs in `except`. Passes their
+    /// number to `done`.
     package nonisolated func setAside(
         _ resource: Resource, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
     ) {
@@ -108,8 +109,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues the jobs that wait for the resource, except the jobs in `except`, at the end of the queue, from
-    /// `position` on. Passes their number to `done`.
+    /// Queues the jobs that wait for the resource, except the jobs in `except`. They get the positions from `position`
+    /// on, at the end of the queue. Passes their number to `done`.
     package nonisolated func bringBack(
         _ resource: Resource, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -121,9 +122,9 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues the retries that are due, at the end of the queue, from `position` on. Passes their number and the time
-    /// of the next retry to `done`. If the clock was set back, subtracts `setBack` from all due times. Limits the wait
-    /// of every retry to `most` from now. All times are in seconds.
+    /// Queues the jobs whose retry is due. They get the positions from `position` on, at the end of the queue. Passes
+    /// their number and the time of the next retry to `done`. If the clock was set back, subtracts `setBack` from all
+    /// due times. Limits the wait of every retry to `most` from now. All times are in seconds.
     package nonisolated func bringBackDue(
         at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
         done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void
@@ -141,8 +142,9 @@ extension Ledger {
         }
     }
 
-    /// Queues jobs before their retry is due, at the end of the queue, from `position` on. Selects the jobs with an ID
-    /// up to `last` that are in `ids` and in `batch`, if these are given. Passes their IDs to `done`.
+    /// Queues jobs before their retry is due. They get the positions from `position` on, at the end of the queue.
+    /// Selects jobs with an ID up to `last`: only jobs in `ids`, if given, and only jobs of `batch`, if given. Passes
+    /// their IDs to `done`.
     package nonisolated func bringBackEarly(
         _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {

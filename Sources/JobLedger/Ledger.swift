@@ -76,7 +76,7 @@ package actor Ledger: QueueActor {
     var orderRows: [WorkOrder: Int] = [:]
     /// Effects of the current change on other jobs.
     var consequences = Consequences()
-    /// The cursor of the latest event at the last call of `trimEvents` that deleted events.
+    /// The cursor that the latest event had when `trimEvents` last deleted events.
     private var trimmed = 0
     /// Enforces a minimum time between the groups of a burst.
     private var spacing = Spacing()

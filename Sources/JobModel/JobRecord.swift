@@ -14,7 +14,7 @@ package struct JobRecord: Sendable {
         case spooled
     }
 
-    /// Why a job is `waiting`. Nil for a job in the window of loaded jobs, because a restart ends its wait.
+    /// Why a job is `waiting`. Nil if the job waits in the window of loaded jobs, because a restart ends such a wait.
     package enum WaitReason: String, Sendable {
         /// The job waits for a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
         case place

@@ -14,8 +14,9 @@ import Synchronization
 ///   calls `start`, or the thread of a call that opens the gate, such as `add`, `resume`, `set` or the `finish` of
 ///   another operation.
 /// - `interrupt` is called at most once, after `execute` has returned, on the thread that calls `cancel` or the thread
-///   of `execute`. It may race with `finish`. `isCancelled` becomes true earlier: a subclass that creates its task only
-///   after `execute` has returned must then check `isCancelled`.
+///   of `execute`. It may race with `finish`. If a subclass creates its task only after `execute` has returned,
+///   `interrupt` may come before the task exists. So once the subclass has created the task, it must check
+///   `isCancelled`, which is true before `interrupt` is called.
 /// - `neverBegan` is called at most once, and only if neither `execute` nor `interrupt` is ever called. It runs on the
 ///   thread that calls `cancel` or `withdraw`, or on the thread on which Foundation calls `start`.
 /// - The work must call `finish` once it is done, even after `interrupt`. It may call `finish` on any thread, even

@@ -13,7 +13,7 @@ struct Gate {
         case over(calls: [@Sendable () -> Void])
     }
 
-    /// The turns of lanes that form a group.
+    /// A group of lanes, and the turns that it has received.
     private struct Group {
         /// The turns that the group has received, divided by its share.
         var turns: Double

@@ -9,8 +9,8 @@ import Synchronization
 /// operation that Foundation is starting already.
 ///
 /// The gate admits operations under the lock that `pause` and `set` take. Both calls then wait until the operations
-/// that are beginning on other threads have begun. So once `pause` or `set` has returned, no operation begins that the
-/// call holds back.
+/// that are beginning on other threads have begun. So once `pause` or `set` has returned, the operations that the call
+/// holds back can't begin any more.
 package final class GatedQueue: Sendable {
     /// Receives each new state of each operation, in order, with the operation's subject. The trace must not call the
     /// operation.
@@ -29,7 +29,7 @@ package final class GatedQueue: Sendable {
     private let automatic: @Sendable () -> Int
     /// Whether operations begin one by one, in the order in which they become ready.
     private let isSerial: Bool
-    /// Never add a barrier block: adding a cancelled operation while such a block is pending deadlocks.
+    /// Never add a barrier block: while such a block is pending, adding a cancelled operation causes a deadlock.
     private let operations = OperationQueue()
     private let gate: Mutex<Gate>
     /// Tracks the operations that are beginning now, so that `waitForBeginnings` can wait for them.

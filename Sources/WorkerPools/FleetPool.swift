@@ -252,8 +252,8 @@ package final class FleetPool {
     }
 
     /// Takes back up to `most` pictures that no node is rendering, or whose node is silent, the latest first. A picture
-    /// that is not downloaded yet can't use a free local slot, so it is taken back only if no node is present or its
-    /// node is silent.
+    /// that is not downloaded yet can't use a free local slot, so the pool takes it back only if no node is present, or
+    /// if its node is silent.
     func takeBack(most: Int) {
         let present = state.present
         let waiting = lent.filter { _, one in
@@ -329,7 +329,8 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
-    /// Tells the nodes that lent the accepted pictures that this node is still working on them.
+    /// Reports that this node is still working on the accepted pictures. The report goes to the nodes that lent the
+    /// pictures.
     package func showLife() { process?.send(FleetOrder.showLife) }
 
     package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }

@@ -87,8 +87,8 @@ final class WorkerGenerations {
         trials[worker.process] = Trial(done: done)
     }
 
-    /// Makes the generation of a worker on trial the current generation. If `accepted` is nil, tells the worker to
-    /// exit.
+    /// Ends the trial of a worker: its generation becomes the current one. If `accepted` is nil, only tells the worker
+    /// to exit.
     func judge(_ worker: RenderWorkerProcess, _ accepted: WorkerPlugins?) {
         guard let accepted else {
             if workers.contains(where: { $0 === worker }) { worker.leave() }

@@ -88,8 +88,8 @@ package final class WorkerPool: FleetLender {
         balance()
     }
 
-    /// Call this method when local slots become free, so that the pool takes back lent pictures, and when the fleet may
-    /// have room for a picture that waits here.
+    /// Call this method in two cases: if local slots have become free, so that the pool takes back lent pictures, and
+    /// if the fleet may have room for a picture that waits here.
     package func lookAtFleet() { balance() }
 
     package struct Report: Sendable {
@@ -414,8 +414,8 @@ package final class WorkerPool: FleetLender {
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):
             finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure.naming(worker.files))))
-            // Replaces the worker after a failed save, because some encoders leave garbage behind, and after a denied
-            // system call, because the worker can't be trusted any more.
+            // Replaces the worker after a failed save, because some encoders leave garbage behind. Also replaces it
+            // after a denied system call, because it can't be trusted any more.
             release(
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )

@@ -11,7 +11,8 @@ import Previewing
 package import SystemCalls
 package import WorkerProtocol
 
-/// Calls that a single owner answers. The other files of this folder contain the calls that need several owners.
+/// The calls of the daemon's interface that one owner answers alone. The other files of this folder contain the calls
+/// that need several owners.
 extension Owners: DaemonInterface {
     // MARK: - Configuration
 

@@ -68,8 +68,8 @@ extension Owners {
         changes.cancel(choice, settling: files, in: inboxes, done: done)
     }
 
-    /// Returns the choice of settling files to cancel, and the inboxes that contain such files. A settling file counts
-    /// as a waiting job of its inbox's recipe, and of its folder's batch.
+    /// Returns which settling files to cancel, and the inboxes that contain them. A settling file counts as a waiting
+    /// job of its inbox's recipe, and of its folder's batch.
     private func settling(_ choice: JobChoice) -> (files: SettlingChoice, inboxes: [Inbox]) {
         guard choice.states?.contains(.waiting) ?? true else { return (.all, []) }
         func isChosen(_ inbox: Inbox) -> Bool { choice.recipe == nil || inbox.recipe.name == choice.recipe }

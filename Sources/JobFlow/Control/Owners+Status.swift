@@ -88,7 +88,8 @@ extension Owners {
                         status.disks = disks
                         let known = status
                         let ignored = inboxes.all.map(\.report.reasons)
-                        // Counts the reasons on the ledger's lane, because counting takes time.
+                        // Counts the reasons on the ledger's lane, because a long count on the coordination queue would
+                        // delay all calls.
                         FileLanes.ledger.async { [self] in
                             var status = withReasons(known)
                             status.ignoredReasons = Self.reasons(ignored)
@@ -179,7 +180,8 @@ extension Owners {
         pool.report { [self] report in
             Coordination.async { [self] in
                 keeping.disks.look { [self] disks in
-                    // Reads the remaining figures on the ledger's lane, because reading rows takes time.
+                    // Reads the remaining figures on the ledger's lane, because a long read on the coordination queue
+                    // would delay all calls.
                     FileLanes.ledger.async { [self] in
                         done(
                             Result {

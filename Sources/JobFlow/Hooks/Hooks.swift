@@ -32,7 +32,7 @@ package actor Hooks: QueueActor {
 
     private static let notRun = "is not run: "
 
-    /// Maximum number of announcements per read.
+    /// Maximum number of events that one read of the event log returns.
     private static let page = 500
 
     package nonisolated let executor = QueueExecutor("pipelined.hooks")

@@ -24,8 +24,7 @@ package final class Inboxes {
         (self.configuration, self.claims) = (configuration, claims)
     }
 
-    /// Whether no file is settling in any inbox, and each inbox either has scanned the files that existed before the
-    /// start, or has a lasting problem.
+    /// Whether no file is settling in any inbox, and each inbox has completed its first scan or has a lasting problem.
     var areIdle: Bool {
         all.allSatisfy { inbox in
             let report = inbox.report
@@ -94,7 +93,7 @@ package final class Inboxes {
 
     // MARK: - Waiting for inboxes
 
-    /// Makes the inboxes in `some`, or all inboxes if `some` is nil, process every event so far, and cancels the chosen
+    /// Processes every event so far in the inboxes in `some`, or in all inboxes if `some` is nil. Cancels the chosen
     /// settling files in these inboxes. Calls `done` with the number of cancelled files, and with a message for each
     /// inbox that could not cancel its files. Does not wait for an inbox that hangs.
     func catchUp(
@@ -112,7 +111,7 @@ package final class Inboxes {
         }
     }
 
-    /// Logs and returns the reason why an inbox could not cancel its files; nil if it has cancelled them.
+    /// Logs and returns the reason why an inbox could not cancel its files. Returns nil if it has cancelled them.
     private func leaves(_ inbox: Inbox, _ silent: [Inbox]) -> String? {
         let report = inbox.report
         let isSilent = silent.contains { $0 === inbox }

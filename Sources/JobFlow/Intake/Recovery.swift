@@ -67,7 +67,7 @@ package struct Recovery: Sendable {
         Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
-    /// Removes staging files that no row of the ledger names. Sweeps each outbox on a queue of its own.
+    /// Removes the staging files whose paths the ledger does not contain. Sweeps each outbox on a queue of its own.
     func sweepStaging() throws -> StagingSweep {
         var outboxes = Set(configuration.outboxes)
         outboxes.insert(configuration.adHocOutbox)
@@ -126,7 +126,8 @@ package struct Recovery: Sendable {
     /// is being brought back.
     private func putRight(_ id: Int, source: String) throws -> Bool {
         guard let job = try ledger.job(id), job.returns == nil else { return false }
-        // If the file is at its recorded path, its disk was not mounted when the ledger recorded the original as gone.
+        // The file may be at the recorded path. In that case, its disk was not mounted when the ledger recorded the
+        // original as gone.
         guard try job.source == source || FileSystem.status(job.source) == nil else { return false }
         Log.notice(
             job.source == source

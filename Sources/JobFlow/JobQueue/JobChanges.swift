@@ -7,8 +7,8 @@ package import PipelineModel
 import ServiceProgram
 import Synchronization
 
-/// Applies users' changes to jobs in the window, and to jobs that exist only as rows of the ledger: cancellations,
-/// priorities and dependencies.
+/// Applies users' changes to jobs: cancellations, priorities and dependencies. A job may be in the window of the job
+/// queue, or only in the ledger.
 @Coordination
 package struct JobChanges {
     private let ledger: Ledger
@@ -52,14 +52,14 @@ package struct JobChanges {
         }
     }
 
-    /// Cancels the chosen jobs, both in the window and among the rows outside the window.
+    /// Cancels the chosen jobs, in the window and outside the window.
     package func cancel(_ choice: JobChoice, done: @escaping Done<Int>) {
         let chosen = jobs.all.filter { choice.speaks(of: $0.record) }
         let rows = Mutex(0)
         let group = DispatchGroup()
         for _ in 0..<2 { group.enter() }
-        // Cancels the rows first. Otherwise, rows that depend on a job in the window would fail instead of being
-        // cancelled.
+        // Cancels the jobs outside the window first. If a job in the window were cancelled earlier, the jobs that
+        // depend on it would fail instead of being cancelled.
         cancelRows(choice) { count in
             rows.withLock { $0 = count }
             group.leave()
@@ -86,10 +86,10 @@ package struct JobChanges {
         }
     }
 
-    /// Makes the ledger cancel the chosen rows outside the window, without loading them. The daemon moves their
-    /// originals later, in the background.
+    /// Cancels the chosen jobs outside the window in the ledger, without loading them. The daemon moves their originals
+    /// later, in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
-        // Prevents rows that are about to be cancelled from entering the window when other jobs leave it.
+        // Keeps jobs that are about to be cancelled out of the window when other jobs leave it.
         jobs.suspendFilling()
         ledger.cancelQueued(upTo: jobs.numbers.lastID, choice, except: jobs.ids, at: Timestamp.now()) {
             [self] cancelled in
@@ -112,8 +112,8 @@ package struct JobChanges {
     /// Changes the priority of the chosen jobs that have not begun. Calls `done` with the number of jobs that now have
     /// this priority.
     package func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>) {
-        // After the change, a row outside the window may precede a job in the window. So the chosen jobs leave the
-        // window and become rows again; the window then takes rows in the new order.
+        // After the change, a job outside the window may precede a job in the window. So the chosen jobs first leave
+        // the window. When the change is made, jobs enter the window in the new order.
         jobs.suspendFilling()
         for job in jobs.all where choice.speaks(of: job.record) && !runner.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }
@@ -132,7 +132,7 @@ package struct JobChanges {
         done: @escaping Done<NeedsAnswer>
     ) {
         if let job = jobs[id], !runner.takeBack(job) { return done(.begun(job.record.state)) }
-        // Keeps the row out of the window while its dependencies change.
+        // Keeps the job out of the window while its dependencies change.
         jobs.suspendFilling()
         ledger.depend(id, after: others, remove: remove, anyway: anyway) { [jobs] answer in
             Coordination.async {
@@ -143,8 +143,8 @@ package struct JobChanges {
     }
 
     /// Adopts the ledger's changes to dependent jobs after their dependencies have ended or were edited. Dependent jobs
-    /// wait as rows outside the window. The ledger releases or fails them in the transaction that ends their
-    /// dependencies.
+    /// wait in the ledger, outside the window. When their dependencies end, the ledger queues or fails the dependent
+    /// jobs in the same transaction.
     func adopt(_ consequences: Consequences) {
         jobs.add(consequences.counts)
         let failed = consequences.failed

@@ -10,8 +10,8 @@ extension JobQueue {
     /// Schedules `queueDue` for this time, unless it is already scheduled for an earlier time.
     func retry(at time: Double) { nextRetry.make(at: time) }
 
-    /// Moves jobs whose retry is due to the end of the queue, then schedules the next retry. `setBack` is the number of
-    /// seconds by which the clock was set back.
+    /// Queues the jobs whose retry is due, behind all other jobs, and schedules the next retry. `setBack` is the number
+    /// of seconds by which the clock was set back.
     func queueDue(setBack: Double = 0) {
         let most = configuration.settings.retry.most / .seconds(1)
         ledger.bringBackDue(at: positions(), setBack: setBack, most: most) { [self] count, next in
@@ -42,9 +42,9 @@ extension JobQueue {
         }
     }
 
-    /// Allocates a position at the end of the queue for each job number, which is enough for all jobs that the ledger
-    /// may queue again. The count of waiting jobs in `counts` could be too low, because the ledger may contain waiting
-    /// jobs that it has not reported yet.
+    /// Allocates positions at the end of the queue for the jobs that the ledger is about to queue again. Allocates one
+    /// position for each job number, which is always enough. The count of waiting jobs in `counts` could be too low,
+    /// because the ledger may contain waiting jobs that it has not reported yet.
     private func positions() -> Int { numbers.takePositions(numbers.lastID) }
 
     /// Queues jobs again after their originals were brought back.

@@ -12,9 +12,9 @@ protocol JobQueueDelegate: AnyObject {
     func take(_ row: JobRecord) -> Bool
 }
 
-/// Holds the jobs of the window, and fills the window from the ledger. Jobs in the window have operations. All other
-/// jobs are only rows of the ledger, and enter the window by priority and position. The window has separate room for
-/// jobs that start with a download and jobs that start with rendering.
+/// Holds the window: the jobs that are loaded in memory and have operations. All other jobs exist only as rows of the
+/// ledger. The job queue fills the window with these rows, in the order of priority and position. The window has
+/// separate room for jobs that start with a download and jobs that start with rendering.
 @Coordination
 package final class JobQueue {
     let ledger: Ledger
@@ -33,8 +33,8 @@ package final class JobQueue {
     private var begun: [FirstQueue: Int] = [:]
     /// Jobs that have left the window, but whose new state is not recorded yet.
     private var ending: Set<Int> = []
-    /// Highest priority that queued rows outside the window may have, for each queue. No entry means that no queued row
-    /// is outside the window.
+    /// For each queue, the highest priority that a queued row outside the window may have. No entry means that no
+    /// queued row is outside the window.
     private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
     private var turns = WindowTurns()
     /// Number of bulk changes in progress. No row enters the window until all of them have ended.
@@ -87,8 +87,8 @@ package final class JobQueue {
         if job.entry == .render { turns[.render].leave(job.lane) }
     }
 
-    /// Prevents the window from reading the row again until `finishEnding`, when the ledger has recorded the row's new
-    /// state.
+    /// Prevents the window from reading the row again until `finishEnding` is called. By then, the ledger has recorded
+    /// the row's new state.
     func beginEnding(_ id: Int) { ending.insert(id) }
 
     /// Allows the window to read the row again. `arrived` is the row's priority if the row is queued again, and

@@ -25,7 +25,7 @@ struct WindowRoom {
     var portion: Int { max(1, size / 16) }
 
     /// Whether the window takes no more rows for now, because the ledger has not yet recorded the new states of
-    /// `unrecorded` jobs. A row without work before its barrier moves to the barrier without entering the window, so
-    /// the window's size does not limit the number of such rows.
+    /// `unrecorded` jobs. The window's size alone does not limit `unrecorded`: a job without work before its barrier
+    /// moves to the barrier without entering the window.
     func isBlocked(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
 }

@@ -63,8 +63,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
     private let box: Mutex<Box>
 
     /// Downloads into the file at `path`. Starts from byte 0 if the file does not contain the part described in
-    /// `earlier`. `record` makes the description of a part durable, so that a restarted daemon can resume the download,
-    /// and then calls its second argument. Returns nil if `string` is not an http or https URL.
+    /// `earlier`. `record` makes the description of a part durable, and then calls its second argument. With this
+    /// description, a restarted daemon can resume the download. Returns nil if `string` is not an http or https URL.
     init?(
         string: String, into path: String, named given: String? = nil, goingOn earlier: FetchResume? = nil,
         limits: DownloadLimits = DownloadLimits(),
@@ -116,7 +116,7 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
-    /// Makes a later cancellation keep the part that has been downloaded.
+    /// After this call, a cancellation keeps the part that has been downloaded.
     func keepPart() { box.withLock { $0.keepsPart = true } }
 
     private func open(_ flags: Int32 = 0) throws -> Descriptor {

@@ -35,8 +35,8 @@ struct DownloadShares {
     /// Makes this node download the job's picture itself next time. `host` is set if the other node failed to download
     /// from this host.
     mutating func downloadHere(_ id: Int, host: String?) {
-        // Jobs that are cancelled stay in the set, so the set is emptied when it has grown too large. A job that is
-        // forgotten in this way may be lent and returned once more.
+        // Cancelled jobs stay in the set, so this empties the set when it has grown too large. Another node may then
+        // get a job of the set once more, and return it once more.
         if returned.count > 10_000 { returned = [] }
         returned.insert(id)
         hosts = hosts.filter { $0.value.end > .now }

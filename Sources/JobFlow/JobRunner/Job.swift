@@ -8,7 +8,7 @@ import SystemCalls
 package import WorkerPools
 package import WorkerProtocol
 
-/// A job in the window: its record and its operations.
+/// A job in the window of the job queue: its record and its operations.
 @Coordination
 package final class Job {
     package var record: JobRecord

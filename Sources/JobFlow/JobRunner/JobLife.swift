@@ -1,8 +1,8 @@
 package import PipelineModel
 
-/// The state machine of a job in the window: a table that contains, for each event in each state, the next state and
-/// the effects that the runner carries out. It reads no clock and touches no file, so a test can check every pair of
-/// event and state.
+/// The state machine of a job in the window. For each event in each state, it defines the next state and the effects
+/// that the runner must carry out. It reads no clock and touches no file, so a test can check every pair of event and
+/// state.
 package enum JobLife: Hashable {
     /// The progress of the job, as clients see it. A job that is cancelled after it has begun is shown as `cancelling`
     /// instead.
@@ -19,7 +19,7 @@ package enum JobLife: Hashable {
         /// The job returns to the queue, because the daemon stops, its row has to be changed, or another node has
         /// returned it.
         case giveBack
-        /// The job leaves the window to wait as a row for a missing resource. The text is the reason.
+        /// The job leaves the window, and waits in the ledger for a missing resource. The text is the reason.
         case wait(String)
     }
 
@@ -60,7 +60,8 @@ package enum JobLife: Hashable {
         case stopped(leavesFiles: Bool)
         /// The job's staging files have been removed.
         case discarded
-        /// The runner takes the job out of the window, because it is done, has failed, or waits as a row.
+        /// The runner takes the job out of the window, because the job is done, has failed, or has to wait in the
+        /// ledger.
         case leaves
     }
 

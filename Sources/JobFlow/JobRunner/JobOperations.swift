@@ -225,7 +225,7 @@ final class JobOperations {
         }
     }
 
-    /// Makes pictures that pass a barrier durable, because they must remain after the job has left the window.
+    /// Makes rendered pictures durable, so that the job can leave the window at a barrier and continue from them later.
     func keep(_ image: ImageHandle, in outbox: String, done: @escaping @Coordination @Sendable ((any Error)?) -> Void) {
         publisher.line(of: outbox).take(
             OutboxLine.Turn(files: image.staged) {

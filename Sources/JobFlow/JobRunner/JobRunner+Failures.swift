@@ -132,9 +132,9 @@ extension JobRunner: ShortagesDelegate {
         wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
     }
 
-    /// Checks whether the row needs a resource that is known to be missing. If so, makes all rows that need the
-    /// resource wait, and returns true. Considers only the recipe's hours, outboxes that have not been swept, and the
-    /// filters and encoders of the job, because the job would fail without them.
+    /// Checks whether the job of this row needs a resource that is known to be missing. If so, puts all jobs that need
+    /// the resource into the state `waiting`, and returns true. Considers only three kinds of resources: the recipe's
+    /// hours, outboxes that have not been swept, and the filters and encoders without which the job would fail.
     func isSetAside(_ row: JobRecord) -> Bool {
         if let reason = shortages.hours.reason(against: row) {
             setAside(.hours(row.order.recipe), because: reason)
@@ -151,7 +151,7 @@ extension JobRunner: ShortagesDelegate {
     }
 
     func setAside(_ resource: Resource, because reason: String) {
-        // Prevents rows that are about to wait from entering the window.
+        // Keeps jobs that are about to wait out of the window.
         jobs.suspendFilling()
         ledger.setAside(resource, reason: reason, except: jobs.ids) { [self] count in
             Coordination.async { [self] in

@@ -48,7 +48,8 @@ extension JobRunner {
     /// Returns the job to the queue, because the daemon stops or another node has returned the picture.
     func giveBack(_ job: Job) { advance(job, .giveBack) }
 
-    /// Turns a job that has not begun into a row again. Returns false if the job has begun.
+    /// Takes a job that has not begun out of the window, and leaves it queued in the ledger. Returns false if the job
+    /// has begun.
     func takeBack(_ job: Job) -> Bool {
         guard job.life.canBeWithdrawn, job.withdraw() else { return false }
         advance(job, .withdrawn)
@@ -84,7 +85,7 @@ extension JobRunner {
 
     // MARK: - States
 
-    /// Takes the job out of the window. It then waits as a row.
+    /// Takes the job out of the window, and makes it wait in the ledger.
     func wait(_ job: Job, _ waitReason: JobRecord.WaitReason, _ reason: String) {
         advance(job, .leaves)
         leaveToWait(job, waitReason, reason)
@@ -161,7 +162,8 @@ extension JobRunner {
         jobs.fill(arrived: nil)
     }
 
-    /// Makes a row wait at a barrier without entering the window, because there is no work before the barrier.
+    /// Moves a job straight to its next barrier, because it has no work before the barrier. The job does not enter the
+    /// window.
     func arrive(_ record: JobRecord) {
         var record = record
         record.arrive()

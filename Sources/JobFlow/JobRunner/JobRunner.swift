@@ -8,9 +8,9 @@ import PipelineModel
 import ServiceProgram
 import WorkerPools
 
-/// Takes each job through the window, from its row to its end. The runner translates the reports of the job's
-/// operations into events for `JobLife`, and carries out the effects that follow. The runner never reads a picture,
-/// because that is the workers' task, and never waits for a disk.
+/// Takes each job through the window, from the moment when its row is read until the job leaves the window. The runner
+/// translates the reports of the job's operations into events for `JobLife`, and carries out the effects that follow.
+/// The runner never reads a picture, because that is the workers' task, and never waits for a disk.
 @Coordination
 package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     let ledger: Ledger
@@ -191,7 +191,8 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     /// Records the publish intent. From then on, the job can no longer be cancelled.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = jobs[id], job.life.goesOn else { return done(false) }
-        // Nil unless this call replaces an earlier intent, because another file has taken the name of a result.
+        // Nil unless the job has an intent already. In that case, another file has taken the name of a result, and this
+        // call replaces the intent.
         let former = job.record.intent
         advance(job, .intends)
         job.record.intent = intent

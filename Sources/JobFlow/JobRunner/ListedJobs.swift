@@ -10,7 +10,7 @@ package struct ListedJobs: Sequence, Sendable {
     let list: AddressList
     let name: String?
     let order: WorkOrder
-    /// Work orders by recipe, for the recipes that the list's rows name.
+    /// The work order of each recipe that a row of the list names, by recipe.
     let orders: [String: WorkOrder]
     /// The priority that the client asked for; nil to use the priority of each recipe.
     let priority: Priority?

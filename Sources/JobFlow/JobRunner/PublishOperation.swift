@@ -72,7 +72,8 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
         done: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        // The wait for the turn counts as file work, because an outbox that does not answer may block earlier turns.
+        // The wait for the turn counts as file work, too: an outbox that does not answer blocks the turns ahead, and
+        // the job should notice that.
         fileWork.begin(order.outbox)
         publisher.line(of: order.outbox).take(
             OutboxLine.Turn(files: files, work: work) { [self] error in

@@ -121,8 +121,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
     var tries: Int { box.withLock { $0.tries } }
     /// Progress of the latest attempt: the picture's pixels, counted once for each result.
     package var figures: Figures { box.withLock { $0.figures } }
-    /// Details for the job's story: outputs without a result, metadata that the results lost, their gain maps, the
-    /// decoder path and the other node. Example: `thumb without IPTC, which png can't hold; jpeg, whole (…)`.
+    /// Details for the job's story: outputs without a result, metadata that the results lost, the results' gain maps,
+    /// the decoder path and the other node. Example: `thumb without IPTC, which png can't hold; jpeg, whole (…)`.
     var detail: String? {
         let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
         let lacks: [String] = (image?.staged ?? []).flatMap { staged -> [String] in
@@ -201,7 +201,8 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         }
     }
 
-    /// Renders the part with this number, then the parts after it, each in a free worker.
+    /// Renders the pictures of one source, `parts[number]`, and then the parts after it. Each part goes to a free
+    /// worker.
     private func begin(_ number: Int) {
         let parts = parts
         guard number < parts.count else { return made() }

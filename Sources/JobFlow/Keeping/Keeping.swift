@@ -32,7 +32,7 @@ package final class Keeping {
 
     /// Files that arrive within this many seconds are checked together.
     nonisolated private static let gathering = 1.0
-    /// Seconds until the daemon retries to remove files that could not be removed.
+    /// Seconds until the daemon tries again to remove files that it could not remove.
     nonisolated private static let pause = 3600.0
     /// Seconds until the daemon reads a doubted clock again.
     private static let doubtPause = 60.0
@@ -51,7 +51,7 @@ package final class Keeping {
         forgetOld()
         let tidying = tidying
         files.async {
-            // A ledger that can't be read has reported the reason. The next start tries again to finish the removals.
+            // If the ledger can't be read, it has already reported why, and the next start finishes the removals.
             try? tidying.goOn()
         }
         look()

@@ -14,8 +14,8 @@ package struct LedgerReserve: Sendable {
     /// Size in bytes, enough for the records of many thousands of files.
     private static let size: Int64 = 4 << 20
 
-    /// Enlarges the file to its full size, or to a quarter of the free space or a sixteenth of the disk if that is
-    /// less.
+    /// Enlarges the file to the smallest of three sizes: its full size, a quarter of the free space, and a sixteenth of
+    /// the disk.
     func renew() {
         guard ledger.problem == nil, let room = try? DiskRoom(in: FileSystem.folder(of: path)),
             let present = try? FileSystem.status(path)?.size ?? 0

@@ -4,7 +4,7 @@ package import JobModel
 package import PipelineModel
 import ServiceProgram
 
-/// The progress of a batch that has jobs in the window. Jobs without a batch are treated as one batch.
+/// The progress of a batch that has jobs in the window of the job queue. Jobs without a batch are treated as one batch.
 @Coordination
 package final class BatchProgress {
     /// Number of the batch's jobs in the window. A job counts until its new state is recorded.

@@ -40,7 +40,7 @@ package struct Figures: Sendable {
         if pace.hasBegun { pace.take(done, at: time) } else { pace.begin(at: time, done: done) }
     }
 
-    /// Limits a number from a worker, which may be absurd, to a range that is safe for arithmetic.
+    /// Limits a number to a range that is safe for arithmetic, because a worker may report an absurd number.
     private static func sensible(_ number: Int64) -> Int64 { min(max(0, number), 1 << 53) }
 
     package func rate(at time: Double) -> Double? { pace.rate(at: time) }

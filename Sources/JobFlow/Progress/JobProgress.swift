@@ -6,8 +6,9 @@ package import OperationGraph
 /// A job in progress as a tree of Foundation's `Progress`: the job is the root, and its current operations are the
 /// children. Work beyond the next barrier has no operations yet, and counts as remaining work.
 ///
-/// Each request builds a new tree on the coordination queue, and the tree never changes afterwards. On Linux,
-/// `Progress` has no lock, its fractions lose precision with each change, and they are wrong if a total becomes zero.
+/// Each request builds a new tree on the coordination queue, and the tree never changes afterwards. The reason is that
+/// on Linux, `Progress` has no lock, its fractions lose precision with each change, and they are wrong if a total
+/// becomes zero.
 @Coordination
 package struct JobProgress {
     /// Number of units that each job contributes to the total of its batch.
@@ -24,7 +25,7 @@ package struct JobProgress {
         let (begin, end) = (Self.reached(segment, of: segments), Self.reached(segment + 1, of: segments))
         whole.completedUnitCount = begin
         let work: [AsyncOperation] = [job.download, job.render].compactMap(\.self)
-        // Publishing is quick, so it gets a tenth. The preceding operations share the rest equally.
+        // Publishing is quick, so it gets a tenth. The preceding operations share the other nine tenths equally.
         let publishing = job.publish == nil ? 0 : (end - begin) / 10
         let share = (end - begin - publishing) / Int64(work.count)
         for operation in work { grow(operation, share, at: time) }

@@ -1,8 +1,8 @@
 package import DaemonRuntime
 import JobModel
 
-/// The progress of the batches that have jobs in the window. Jobs without a batch are treated as one batch, whose key
-/// is nil.
+/// The progress of the batches that have jobs in the window of the job queue. Jobs without a batch are treated as one
+/// batch, whose key is nil.
 @Coordination
 package final class ProgressBoard {
     private var batches: [Int?: BatchProgress] = [:]

@@ -33,7 +33,7 @@ extension GatedQueue {
 }
 
 extension GatedQueue.Report {
-    /// The reason that clients see for jobs that the pause delays.
+    /// The reason that clients see while the pause delays a job.
     var pauseText: String { "paused" + (reason.map { ": \($0)" } ?? "") }
 
     /// Why no operation starts until a user intervenes; nil if operations can start.

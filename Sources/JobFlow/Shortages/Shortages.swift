@@ -12,8 +12,8 @@ import SystemCalls
 /// Stops and restarts the work that needs a resource.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// Makes the jobs that need this resource wait, unless they have begun. Rendering their pictures now would be
-    /// wasted effort.
+    /// If a job needs this resource and has not begun, makes the job wait. Rendering its picture now would be wasted
+    /// effort.
     func setAside(_ resource: Resource, because reason: String)
     /// Releases the work that waits for this resource.
     func bringBack(_ resource: Resource)
@@ -60,7 +60,7 @@ package final class Shortages {
     /// Returns the first missing resource that satisfies the condition.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 
-    /// Messages that name each missing resource, and the condition on which its work continues.
+    /// Messages that name each missing resource, and say when the work that needs it continues.
     var problems: [String] {
         shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.awaited)" }
     }

@@ -8,8 +8,8 @@ import ServiceProgram
 package import SystemCalls
 import WorkerPools
 
-/// Moves or removes the original of a job that has ended. After a crash, this step is repeated until the ledger has
-/// recorded it.
+/// Moves or removes the original of a job that has ended. After a crash, the daemon repeats this step until the ledger
+/// has recorded it.
 package struct Disposal: Sendable {
     package let places: Places
     /// The claim folder of the originals' inbox, or the error that prevents its use.
@@ -106,7 +106,7 @@ package struct Disposal: Sendable {
         return job.source
     }
 
-    /// The path that a missing original would have in `failed/`. The job's ID makes it unique.
+    /// The path in `failed/` that stands for an original that was never downloaded. The job's ID makes the path unique.
     package static func absentPath(_ job: JobRecord, _ places: Places) -> String {
         FileSystem.join(folder(job, places.failed), "\(FileSystem.name(of: job.path)).job\(job.id)")
     }

@@ -67,7 +67,7 @@ package final class OriginalMover {
         stuck.tryAgain = { [weak self] in self?.disposeBacklog() }
     }
 
-    /// Makes the mover leave the remaining originals for the next start.
+    /// From now on, leaves the remaining originals for the next start.
     package func leaveRest() { state.withLock { $0.isTimeUp = true } }
 
     /// Calls `done` once all pending moves are made and recorded, and the withdrawn results of undone jobs are deleted.
@@ -110,8 +110,8 @@ package final class OriginalMover {
     /// How long to wait for more jobs to end, so that their originals are moved together.
     nonisolated private static let gathering: UInt32 = 20_000  // microseconds
 
-    /// Moves the originals of all ended jobs that have not been moved yet, for example after a crash, a bulk
-    /// cancellation or a failed move.
+    /// Moves every original that belongs to an ended job and is not in its final place yet, for example after a crash,
+    /// a bulk cancellation or a failed move.
     package func disposeBacklog() {
         do {
             for inbox in try inboxesWithBacklog() {
@@ -146,7 +146,8 @@ package final class OriginalMover {
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
             group.enter()
             let line = line(of: inbox)
-            // Runs after the moves under way, because an original is brought back from its final place.
+            // Runs after the moves under way: an original must have reached its final place before it can be brought
+            // back from there.
             delegate?.whenOpened(Set(some.map(\.order.inbox)), on: line.moves) { [self] in
                 // `prepare` reads these jobs from the ledger, so the ledger must contain the latest moves.
                 if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }

@@ -13,7 +13,8 @@ import WorkerPools
 @Coordination
 package final class OriginalMoves {
     private struct State {
-        /// Jobs whose original has been moved, until the ledger has recorded the move.
+        /// Jobs whose original is being moved or has been moved. A job is removed when the ledger has recorded the
+        /// move.
         var moved: Set<Int> = []
         /// The move under way in each inbox.
         var moving: [String: Move] = [:]

@@ -61,8 +61,8 @@ package struct OriginalPlaces: Sendable {
         throw SystemError("rename", job.path, code: EEXIST)
     }
 
-    /// Returns the paths that `start` would try first for these jobs and that no job uses. One query for many jobs
-    /// costs less than one query for each job.
+    /// Returns the paths that `start` tries first for these jobs, except the paths that a job uses already. One query
+    /// for many jobs costs less than one query for each job.
     package func free(_ jobs: [(job: JobRecord, order: WorkOrder)]) throws -> Set<String> {
         let moved = jobs.lazy.filter { !$0.job.needsDownload && isMoved($0.job, $0.order) }
         let first = try moved.map { try place(0, of: $0.job, $0.order) }

@@ -8,8 +8,9 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Brings originals back to the folders where processing starts, and undoes such returns after a crash. The job's row
-/// records the target path before the move, so no other code touches the job during the move.
+/// Brings originals back to the folders where processing starts, and undoes returns that failed or that a crash
+/// interrupted. The job's row records the target path before the move, so no other code touches the job during the
+/// move.
 ///
 /// `prepare` and `end` run on the queue `moves` of an inbox, and `takeBack` runs on its queue `returns` (see
 /// `OriginalMover`).
@@ -161,8 +162,8 @@ package final class Returns: Sendable {
         ledger.putRight(job.id, source: place)
     }
 
-    /// Removes the copy at the target path if a crash prevented the removal of the original that was copied. No job
-    /// refers to the copy, so the next start would take it for a new picture.
+    /// If a crash interrupted a move after the original was copied and before it was removed, removes the copy at the
+    /// target path. No job refers to the copy, so the next start would take it for a new picture.
     private func removeCopy(of job: JobRecord) throws {
         guard job.origin != .kept, let place = job.returns, place != job.source,
             let copy = try originals.filePlace(place, of: job), try copy.status() != nil,

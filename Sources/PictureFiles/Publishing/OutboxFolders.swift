@@ -25,9 +25,9 @@ enum OutboxFolders {
         }
     }
 
-    /// Makes durable the renames that moved these results out of the outbox or back into it. A rename is certain to be
-    /// durable only once its target folder is synced. This function syncs both folders of each step, because either may
-    /// be the target.
+    /// Syncs the folders of these results, so that their renames out of the outbox, or back into it, are durable. A
+    /// rename is certain to be durable only once its target folder is synced. This function syncs both folders of each
+    /// step, because either may be the target.
     static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
         var folders: Set<String> = []
         for place in steps.flatMap({ [$0.target, $0.staging] }) {

@@ -78,8 +78,8 @@ package final class Publisher: Sendable {
             // successor.
             for index in intent.steps.indices {
                 let isPublished = try Self.rename(index, of: &intent, rerecord)
-                // A result that `skip` leaves out stays in staging until the job's end is recorded, so that a recovery
-                // can tell that the result was not published.
+                // A result that `skip` leaves out stays in staging until the job's end is recorded. From that file, a
+                // recovery can tell that the result was not published.
                 if !isPublished { continue }
                 let isResult = publication.results.indices.contains(index)
                 outcome.add(intent.steps[index], isResult ? publication.results[index].inStory : nil)

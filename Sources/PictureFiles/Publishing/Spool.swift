@@ -20,8 +20,8 @@ package enum Spool {
 
     private static let prefix = "retry-"
 
-    /// The temporary name of a spool folder, until the copy in it is complete and durable. A start removes such copies
-    /// that a crash has left.
+    /// The temporary name of a spool folder, until the copy in it is complete and durable. If a crash leaves an
+    /// incomplete copy, the next start removes it.
     package static func unfinished(_ folder: String) -> String { folder + part }
 
     package static func isUnfinished(_ folder: String) -> Bool { folder.hasSuffix(part) }

@@ -7,14 +7,15 @@ package import SystemCalls
 import WorkerPools
 
 /// The folders in which results are made. Each is inside its outbox, because a rename must stay on one file system.
-/// Each root has a folder of its own there, because several daemons may share the outbox.
+/// Each daemon has a folder of its own there, named after the ID of the daemon's root folder, because several daemons
+/// may share the outbox.
 package struct Staging: Sendable {
     package static let folderName = ".staging"
 
     package let root: String
 
-    /// Reads the ID of this root, or creates it at the first start. The ID is unique among the roots that share an
-    /// outbox.
+    /// Reads the ID of the daemon's root folder, or creates it at the first start. The ID is unique among the daemons
+    /// that share an outbox.
     package init(_ places: Places) throws {
         if let known = try Self.read(places.identity) {
             root = known
@@ -45,8 +46,8 @@ package struct Staging: Sendable {
         return "\(folder(in: job.order.outbox))/\(name)\(picture.suffix.map { ".\($0)" } ?? "")"
     }
 
-    /// Removes all files from this root's staging folder, except for `kept`. At startup no job needs the other files,
-    /// because the files of recorded intents have been published by then.
+    /// Removes all files from this daemon's staging folder, except for `kept`: the intermediate pictures and the files
+    /// of recorded intents. At startup, no job needs any other file.
     package func sweep(_ outbox: String, except kept: Set<String>) {
         let folder = folder(in: outbox)
         do {
@@ -59,7 +60,7 @@ package struct Staging: Sendable {
         }
     }
 
-    /// Opens this root's staging folder; returns nil if it is missing. Follows no link, because other users who may
+    /// Opens this daemon's staging folder; returns nil if it is missing. Follows no link, because other users who may
     /// write to the outbox could have put a link in the folder's place.
     private func open(_ outbox: String) throws -> Descriptor? {
         do {
