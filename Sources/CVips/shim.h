@@ -5,7 +5,7 @@
 #include <gio/gio.h>
 #include <vips/vips.h>
 
-/* Loaders, which read from a source, sequentially. */
+/* Loaders, which read sequentially from a source. */
 
 static inline int cvips_jpegload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int shrink) {
     return vips_jpegload_source(

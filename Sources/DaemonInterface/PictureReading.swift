@@ -58,7 +58,7 @@ package struct ExplainAnswer: Sendable {
     package var date: String?
     /// A description of the picture's header.
     package var picture: String?
-    /// How each output decodes the picture; `unwanted` is the reason if the output makes no result of the picture.
+    /// How each output decodes the picture; If the output makes no result from this picture, `unwanted` says why.
     package var decode: [(output: String?, path: String, unwanted: String?)] = []
     /// Why the header could not be read.
     package var problem: String?

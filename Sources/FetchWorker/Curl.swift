@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// Calls of libcurl that don't belong to a single transfer.
+/// Calls to libcurl that are independent of any transfer.
 enum Curl {
     static func start() -> Bool { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK }
 

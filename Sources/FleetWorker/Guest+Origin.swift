@@ -73,9 +73,9 @@ extension Guest {
         }
     }
 
-    /// Sends the request, repeatedly if necessary, and waits for a connection and an answer. Returns the answer if it
-    /// is `yes`, or if it is `again` and no further attempt is allowed: after `mostTries` answers, or for the verb
-    /// `done`. Throws `GuestEnd` otherwise.
+    /// Sends the request, and waits for a connection and an answer. Returns the answer `yes`. After an answer `again`,
+    /// sends the request once more; but returns `again` for the verb `done`, and after `mostTries` answers. Throws
+    /// `GuestEnd` for all other answers.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> FramedMessage<Answered> {

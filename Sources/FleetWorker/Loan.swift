@@ -44,7 +44,7 @@ final class Loan: Sendable {
         var isOver = false
     }
 
-    /// Maximum number of nodes that may fall silent with the picture. After that, this node no longer offers the
+    /// Maximum number of nodes that may fall silent while they have the picture. After that, this node no longer offers the
     /// picture, because the picture may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
@@ -127,7 +127,7 @@ final class Loan: Sendable {
 
     func mayBeSilent() { state.withLock { $0.attempt?.seen = .now } }
 
-    /// The nodes that fell silent with the picture; nil if there are fewer than `mostLosses`.
+    /// The nodes that fell silent while they had the picture; nil if there are fewer than `mostLosses`.
     var dangerousTo: [String]? {
         state.withLock { $0.lost.count < Self.mostLosses ? nil : $0.lost }
     }

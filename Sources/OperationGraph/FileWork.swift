@@ -1,8 +1,8 @@
 package import Dispatch
 import Synchronization
 
-/// The path that an operation is accessing, and the time when the access began. If an access takes long, the file
-/// system does not answer.
+/// The path that an operation is accessing, and the time when the access began. If an access takes longer than the hang
+/// timeout, the daemon assumes that the file system does not answer.
 package final class FileWork: Sendable {
     package struct Touch: Sendable {
         package var path: String

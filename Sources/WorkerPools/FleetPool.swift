@@ -174,8 +174,8 @@ package final class FleetPool {
         return wants(task.outputs, lending.bytes, expected: expected)
     }
 
-    /// Like `wants(_:expected:)`, but for a picture that may not be downloaded yet. `others` is the number of pictures
-    /// that already count as lent, if higher than `lentCount`.
+    /// Like `wants(_:expected:)`, but also for a picture that has not been downloaded yet. `others` is the caller's
+    /// count of pictures that count as lent; the larger of `others` and `lentCount` applies.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
         guard hasRoom(besides: max(others, lentCount)), let plan else { return false }
         let filters = filters(of: outputs)

@@ -11,7 +11,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
     /// Pause before the supervisor retries sending a message that the kernel refused.
     private static var pause: Duration { .milliseconds(20) }
 
-    /// How long a worker may take to exit after its channel is closed. By then, the worker has no work left.
+    /// How long a worker may take to exit after its channel is closed.
     private static var leaveGrace: Duration { .seconds(10) }
 
     nonisolated let process: pid_t

@@ -29,8 +29,8 @@ struct Argument: Sendable {
     /// Permitted number of occurrences.
     let count: ClosedRange<Int>
     let kinds: [WordKind]
-    /// The words, such as `add` in `pipectl fleet add`, after which this argument replaces the verb's usual arguments.
-    /// Empty for a usual argument.
+    /// If one of these words follows the verb, such as `add` in `pipectl fleet add`, this argument replaces the verb's
+    /// usual arguments. Empty for a usual argument.
     let behind: [String]
 
     init(

@@ -121,8 +121,8 @@ struct GainMapTests {
         #expect(try size("resize scale=0.5 | save") == [800, 600, 200, 150])
         #expect(try size("resize width=320 | save") == [320, 240, 171, 128])
         #expect(try size("resize width=100 | save") == [100, 75, 100, 75])
-        // The results' gain maps have no more samples than the source has for these pixels, because the worker does not
-        // enlarge a gain map.
+        // A result's gain map has no more samples than the source's map for the same part of the picture, because the
+        // worker does not enlarge a gain map.
         #expect(try size("resize scale=2 | save") == [3200, 2400, 400, 300])
         #expect(try size("crop width=160 height=120 | save") == [160, 120, 40, 30])
     }

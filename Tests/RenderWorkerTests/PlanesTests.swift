@@ -3,8 +3,8 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// Renders JPEGs that stay planes from decoder to encoder, and compares the results with results of libvips'
-/// plain path. A chain that names a resize kernel always takes the plain path.
+/// Renders JPEGs whose samples remain separate planes from the decoder to the encoder. Compares the results with those
+/// of libvips' plain path. A chain that names a resize kernel always takes the plain path.
 struct PlanesTests {
     /// Kinds of chroma subsampling, named as TurboJPEG's are.
     enum Sampling: CaseIterable {

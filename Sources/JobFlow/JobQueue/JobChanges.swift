@@ -27,8 +27,8 @@ package struct JobChanges {
     // MARK: - Cancelling
 
     /// Cancels the chosen jobs that were accepted before the call, and the chosen files that are settling in the
-    /// inboxes `some`. Calls `done` once none of these jobs runs any more, with the number of cancelled jobs and files.
-    /// `left` explains which inboxes could not cancel their files.
+    /// inboxes in `some`. When none of these jobs runs any more, calls `done` with the number of cancelled jobs and
+    /// files. `left` explains which inboxes could not cancel their files.
     package func cancel(
         _ choice: JobChoice, settling files: SettlingChoice = .all, in some: [Inbox],
         done: @escaping @Coordination @Sendable (_ cancelled: Int, _ left: String?) -> Void

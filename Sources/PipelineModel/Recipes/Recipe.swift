@@ -58,7 +58,7 @@ public struct Recipe: Sendable, Hashable {
     /// The recipe's file, or a description of the built-in recipe.
     public var place: String { file ?? "built-in recipe \(name)" }
 
-    /// Whether the recipe takes files of this name, given without folders.
+    /// Whether the recipe takes files with this name, which contains no folders.
     public func matches(_ fileName: String) -> Bool {
         globs.contains { $0.matches(fileName) }
     }

@@ -161,7 +161,7 @@ extension Stage {
     /// Formats that can hold an animation.
     fileprivate static let ofFrames = ["webp", "gif"]
 
-    /// Whether the written file keeps all frames of an animation. This includes the intermediate picture at a barrier.
+    /// Whether the written file, a result or the intermediate picture at a barrier, keeps all frames of an animation.
     /// Callers must have replaced `format=same` by the actual format.
     public var keepsFrames: Bool {
         let isHandOver = arguments["compression"] != nil

@@ -79,7 +79,7 @@ struct GainMapPlacement {
 
     /// The size of a result's map.
     struct Size: Equatable {
-        /// The size with the frame.
+        /// The size of the whole map, with the frame around the picture's part.
         var width: Int
         var height: Int
         /// Where the part begins in the map, in samples.

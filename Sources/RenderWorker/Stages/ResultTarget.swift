@@ -8,7 +8,7 @@ import SystemCalls
 /// 4116; the /dev/full test shows it).
 final class ResultTarget: Sendable {
     private let descriptor: Int32
-    /// Address of the evaluated image, a number because pointers are not `Sendable`.
+    /// The address of the evaluated image, stored as a number because pointers are not `Sendable`.
     private let evaluated: UInt
     private let failed = Mutex<Int32?>(nil)
 

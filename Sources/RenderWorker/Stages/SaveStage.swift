@@ -26,7 +26,8 @@ struct SaveStage {
     private let credit: Credit
     private let caption: Caption
     private let background: [Double]
-    /// Whether alpha is removed even though the format can store it, for a preview of a result without transparency.
+    /// Whether alpha is removed although the format can store it. The preview of a result without transparency needs
+    /// this.
     private let isOpaque: Bool
 
     /// Whether the result keeps the gain map if possible, drops it, or requires it.

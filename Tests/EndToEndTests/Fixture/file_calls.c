@@ -39,7 +39,8 @@ struct rule { char *calls, *action, *path; int first, step; atomic_int met; };
 static struct rule rules[MOST_RULES];
 static int ruled, record = -1;
 
-/* A file's absolute path, and the path of the open folder relative to which the call named the file. */
+/* A file's absolute path. If the call named the file relative to an open folder, as openat can, `folder` is that
+ * folder's path. */
 struct spot { char path[PATH_MAX], folder[PATH_MAX]; };
 
 __attribute__((constructor)) static void begin(void) {
