@@ -44,8 +44,8 @@ final class Loan: Sendable {
         var isOver = false
     }
 
-    /// Maximum number of nodes that may fall silent while they have the picture. After that, this node no longer offers the
-    /// picture, because the picture may crash every node.
+    /// Maximum number of nodes that may fall silent while they have the picture. After that, this node no longer offers
+    /// the picture, because the picture may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
