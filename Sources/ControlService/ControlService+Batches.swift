@@ -86,7 +86,7 @@ extension ControlService {
     private func noSuchBatch(_ word: String) throws(ControlError) -> ControlError {
         // An unknown number gets no suggestion of similar names.
         let names = try Int(word) == nil ? answer { try daemon.batchNames(limit: Self.mostNames) } : []
-        let hint = nearest(word, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        let hint = didYouMean(word, among: names)
         return .badValue("there is no batch '\(word.prefix(200))'\(hint); `pipectl batches` lists them".printable)
     }
 }

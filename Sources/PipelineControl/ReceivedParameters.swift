@@ -17,8 +17,7 @@ public struct ReceivedParameters<Call: ControlCall>: Decodable {
     private static func unknown(_ name: String) -> ControlError {
         let method = Call.method.split(separator: ".").last ?? ""
         let name = String(name.prefix(100))
-        let hint = nearest(name, among: Call.parameterNames).map { "; did you mean '\($0)'?" } ?? ""
-        return .badValue("\(method) has no parameter '\(name)'\(hint)")
+        return .badValue("\(method) has no parameter '\(name)'\(didYouMean(name, among: Call.parameterNames))")
     }
 }
 

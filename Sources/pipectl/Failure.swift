@@ -1,4 +1,5 @@
 import PipelineControl
+import PipelineModel
 import SystemCalls
 
 /// A failure of the command: a name for programs, a message for people, and the exit code.

@@ -1,3 +1,5 @@
+import PipelineModel
+
 extension Verb {
     /// The table of verbs, in the order of `pipectl help`. A new verb needs its own file, and an entry here.
     static let all: [Verb] = [

@@ -99,6 +99,7 @@ struct HelpTests {
                 "is not a job's ID: IDs are numbers, as shown by `pipectl list`; did you mean '--failed'?"
             ),
             (["list", "failed"], "unexpected 'failed'; did you mean '--failed'?"),
+            (["list", "--state", "dun"], "there is no state 'dun'; did you mean 'done'?"),
             (["show", "beach.jpg"], "`pipectl explain beach.jpg` names the job of a file"),
             (["concurrency", "uato"], "or auto; did you mean 'auto'?"),
             (["--root", "/nowhere", "gallery"], "`pipelined-gallery --root /nowhere --listen 127.0.0.1:8080`"),

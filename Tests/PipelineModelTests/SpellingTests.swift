@@ -71,11 +71,12 @@ struct SpellingTests {
         #expect(Glob(pattern).matches(name) == matches)
     }
 
-    @Test("The nearest word allows for a letter or two, a swap and the case, and no more")
+    @Test("The nearest word allows for a letter or two, a swap, a missing end and the case, and no more")
     func nearestWord() {
         #expect(nearest("niro", among: ["blur", "noir", "save"]) == "noir")
         #expect(nearest("Chian", among: ["Chain"]) == "Chain")
         #expect(nearest("settle", among: ["Watch", "Settle"]) == "Settle")
+        #expect(nearest("conc", among: ["cancel", "concurrency"]) == "concurrency")
         #expect(nearest("sepia", among: ["save", "resize"]) == nil)
         #expect(nearest("x", among: ["noir"]) == nil)
     }

@@ -5,13 +5,18 @@ public func nearest(_ word: String, among candidates: some Sequence<String>) -> 
     for candidate in candidates {
         let wanted = Array(candidate.lowercased())
         let bound = max(1, min(3, max(written.count, wanted.count) / 2))
-        guard abs(written.count - wanted.count) <= bound else { continue }
-        let distance = editDistance(written, wanted)
-        if distance <= bound, distance < best?.distance ?? .max {
-            best = (candidate, distance)
-        }
+        var distance = Int.max
+        if abs(written.count - wanted.count) <= bound { distance = editDistance(written, wanted) }
+        // The beginning of a word counts as one mistake, however long the rest is.
+        if written.count > 1, wanted.starts(with: written) { distance = min(distance, 1) }
+        if distance <= bound, distance < best?.distance ?? .max { best = (candidate, distance) }
     }
     return best?.candidate
+}
+
+/// "; did you mean 'status'?", or nothing.
+public func didYouMean(_ word: String, among known: some Sequence<String>) -> String {
+    nearest(word, among: known).map { "; did you mean '\($0)'?" } ?? ""
 }
 
 /// The number of insertions, deletions, replacements and transpositions that turn one word into the other.

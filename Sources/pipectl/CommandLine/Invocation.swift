@@ -1,3 +1,5 @@
+import PipelineModel
+
 /// A parsed command line: a verb with its arguments and options.
 struct Invocation {
     var verb: Verb

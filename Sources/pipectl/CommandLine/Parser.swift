@@ -1,3 +1,5 @@
+import PipelineModel
+
 /// Parses the command line according to the tables of verbs and options.
 struct Parser {
     private var verb: Verb?

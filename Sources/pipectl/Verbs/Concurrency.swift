@@ -1,4 +1,5 @@
 import PipelineControl
+import PipelineModel
 
 extension Option {
     fileprivate static let save = Option("--save", "keep the limit after a restart of the daemon")

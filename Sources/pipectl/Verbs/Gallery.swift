@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PipelineControl
+import PipelineModel
 import SystemCalls
 
 extension Option {

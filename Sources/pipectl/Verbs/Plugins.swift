@@ -1,4 +1,5 @@
 import PipelineControl
+import PipelineModel
 
 extension Option {
     fileprivate static let language = Option(
@@ -72,7 +73,7 @@ extension Verb {
     private static func wanted(_ words: [String]) throws(Failure) -> String? {
         let names = words.first == "show" && words.count > 1 ? words.dropFirst() : words[...]
         guard names.count < 2 else {
-            guard let meant = nearest(to: words[0], among: pluginWords), meant != words[0] else {
+            guard let meant = nearest(words[0], among: pluginWords), meant != words[0] else {
                 throw .usage("unexpected '\(names.dropFirst().joined(separator: " "))'\n\(plugins.usageLine)")
             }
             throw .usage("unexpected '\(words[0])'; did you mean '\(meant)'?\n\(plugins.usageLine)")

@@ -1,4 +1,5 @@
 import PipelineControl
+import PipelineModel
 
 extension Option {
     fileprivate static let batch = Option(

@@ -1,4 +1,5 @@
 import PipelineControl
+import PipelineModel
 import SystemCalls
 
 extension Option {
