@@ -95,7 +95,7 @@ final class DaemonFixture {
         try Children.of(process, named: "pipelined-")
     }
 
-    /// Returns the process ID of the worker that has the picture with this name open.
+    /// Waits until a worker has the picture with this name open; returns the worker's process ID.
     func worker(holding name: String) async throws -> Int32 {
         try await event { $0.job?.input == name && $0.job?.state == "running" }
         while true {
