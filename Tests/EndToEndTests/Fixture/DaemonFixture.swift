@@ -61,8 +61,8 @@ final class DaemonFixture {
         await daemon?.end(signal) ?? 0
     }
 
-    /// Starts the daemon under a command that should kill it. Returns false if the daemon survived until all its work
-    /// was done; then this method stops it.
+    /// Starts the daemon under a command that should kill it. If the daemon survives until all its work is done, stops
+    /// the daemon and returns false.
     func isKilled(under wrapper: [String], by work: (() async throws -> Void)? = nil) async throws -> Bool {
         do {
             try await start(under: wrapper)
