@@ -74,7 +74,7 @@ struct FileLaneTests {
         #expect(try lane.wait(.seconds(3600)) { 5 } == 5)
         lane.async(hang.work)
         hang.hasBegun()
-        // The result is the same whether or not the disk's silence exceeds the caller's patience.
+        // The lane must refuse, whether or not the disk has already been silent for longer than `patience`.
         for patience in [Duration.milliseconds(1), .zero] {
             #expect(throws: FileLane.Silence.self) {
                 try lane.wait(patience) { Issue.record("a silent disk was asked again") }

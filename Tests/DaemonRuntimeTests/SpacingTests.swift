@@ -24,7 +24,7 @@ struct SpacingTests {
     }
 
     /// Makes two calls in a row; returns how often the second call asks whether others are on their way. On a busy
-    /// machine the second call may come too late to ask. In that case, the method repeats both calls.
+    /// machine the second call may come too late to ask. In that case, this method starts over.
     private func questions(others: Bool) -> Int {
         for _ in 0..<1000 {
             var spacing = Spacing()

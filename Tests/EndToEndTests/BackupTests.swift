@@ -331,7 +331,8 @@ struct BackupTests {
                 #expect(try !isComplete(backup))
                 _ = try await Programs.run(path: "/bin/sh", ["-c", "rm \(daemon.path("inbox"))/caf*"])
 
-                // Without a checkpoint, some rows may exist only in the write-ahead log.
+                // After this checkpoint the ledger's file contains all rows. Before it, some may be only in the
+                // write-ahead log.
                 try await daemon.ledger("PRAGMA wal_checkpoint(TRUNCATE)")
                 var ledger = try daemon.data("state/ledger.sqlite")
                 let whole = ledger

@@ -68,7 +68,7 @@ struct BatchNameTests {
                 #expect(try ids == daemon.call(call).batches.map(\.id))
                 return ids
             }
-            // Batches also lists an open batch without jobs, which may still get some.
+            // `Batches` also lists an open batch without jobs, because clients may still add jobs to it.
             #expect(try ids(Call.Batches()) == [1, 2, 3, 4, 5])
             _ = try client.call(Call.CloseBatch(batch: empty))
             try await daemon.event { $0.batch?.id == empty && $0.text == "ended" }

@@ -7,7 +7,7 @@ import Testing
 struct DependencyTests {
     private static let one = ["etc/pipelined.conf": "[Queues]\nRender=1\n"]
 
-    /// Adds a picture, and returns the job of the reply.
+    /// Adds a picture; returns its job from the reply.
     private func add(_ daemon: DaemonFixture, _ name: String, _ options: String...) async throws -> Control.Job {
         try daemon.write(Picture.small, to: "mine/\(name)")
         let outcome = try await Programs.run(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Files of filters in the recipes' folder")
 struct FilterFileTests {
-    /// Returns a table that makes every colour this grey.
+    /// Returns a colour table that turns every colour into this grey.
     private static func cube(_ grey: Double) -> String {
         "LUT_1D_SIZE 2\n" + String(repeating: "\(grey) \(grey) \(grey)\n", count: 2)
     }

@@ -285,7 +285,7 @@ struct FolderBatchTests {
 
     @Test("hundreds of pictures are taken in name order")
     func many() async throws {
-        // These are more pictures than the inbox hands over at once.
+        // The inbox does not hand over this many pictures at once.
         let count = Sweep.of(600, all: 2000)
         try await withDaemon { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))

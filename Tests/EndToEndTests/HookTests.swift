@@ -26,7 +26,7 @@ struct HookTests {
         }
     }
 
-    /// Returns the events that the hook has received, once there are `count` of them.
+    /// Waits until the hook has received `count` events; returns all events that it has received.
     private func given(_ daemon: DaemonFixture, _ count: Int) async throws -> [[String: Any]] {
         while true {
             let lines = ((try? daemon.text("given")) ?? "").split(separator: "\n")

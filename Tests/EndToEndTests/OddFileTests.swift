@@ -214,7 +214,8 @@ struct OddFileTests {
         }
     }
 
-    /// Makes a picture whose path has the maximum length of 4,096 bytes, and one further down whose path is longer.
+    /// Makes a picture whose path has the maximum length of 4,096 bytes, and a picture in a subfolder, whose path is
+    /// longer.
     private static let makeLongPaths = """
         import os, shutil, sys
         picture = open(sys.argv[1] + "/good.png", "rb").read()

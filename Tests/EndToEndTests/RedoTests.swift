@@ -104,7 +104,7 @@ struct RedoTests {
             #expect(try await asked(daemon.path("archive/web/album")).jobs == [2, 3])
             #expect(try await asked(daemon.path("archive/web/../web/a.png")).jobs == [1])
             #expect(try daemon.list().allSatisfy { $0.state == "done" && $0.redo == nil })
-            // The daemon counts a file that belongs to no job, and leaves it alone. The folder may be named through a
+            // The daemon counts a file that belongs to no job, but does not redo it. The given path may lead through a
             // link.
             try daemon.write(Picture.small, to: "archive/web/album/old.png")
             try FileManager.default.createSymbolicLink(

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("The task runner")
 struct RunTests {
-    /// Calls the function of `./run` that runs apt-get. A script with the commands `aptGet` takes the place of apt-get.
+    /// Calls the function of `./run` that runs apt-get. A script with the commands in `aptGet` takes the place of
+    /// apt-get.
     private func install(_ aptGet: String) async throws -> (output: String, errors: String, calls: [String]) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-run-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

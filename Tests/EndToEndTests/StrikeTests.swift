@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A filter that crashes with picture after picture")
 struct StrikeTests {
-    /// Returns a filter that crashes with every picture that is 13 pixels wide.
+    /// Returns a filter that crashes on every picture that is 13 pixels wide.
     private static func odd(version: String, crashes: String = "abort();") -> Plugin {
         Plugin(
             name: "odd", body: "if (in->Xsize == 13) \(crashes) return vips_copy(in, out, NULL);",

@@ -11,9 +11,9 @@ struct ResumeTests {
     private static let today = "Thu, 22 Oct 2015 07:28:00 GMT"
     private static let yesterday = "Wed, 21 Oct 2015 07:28:00 GMT"
 
-    /// Returns a server that breaks off its first response half-way. Later responses have the header `after`. If a
-    /// request has a Range header, the server sends the rest of the body if If-Range matches `after`, and otherwise the
-    /// whole body.
+    /// Returns a server that breaks off its first response half-way. Later responses have the header `after`. A request
+    /// with a Range header gets the rest of the body if its If-Range matches `after`. If its If-Range does not match,
+    /// it gets the whole body.
     private static func server(_ header: [String: String], after: [String: String]? = nil) throws -> HTTPServer {
         let header = ["Date": today].merging(header) { $1 }
         let after = after ?? header
@@ -74,7 +74,8 @@ struct ResumeTests {
         #expect(try worker.failure(at: "http://127.0.0.1:1/", into: file, resume: resume).kept == resume)
     }
 
-    /// Unacceptable responses to a request for the rest of `FetchResume(offset: 3, validator: "\"one\"", total: 8)`.
+    /// Responses that the worker must reject when it resumes a transfer with `FetchResume(offset: 3, validator:
+    /// "\"one\"", total: 8)`.
     private static let otherFiles: [[String: String]] = [
         ["Content-Range": "bytes 3-7/8", "ETag": "\"two\""],
         ["Content-Range": "bytes 3-7/8", "ETag": "W/\"one\""],

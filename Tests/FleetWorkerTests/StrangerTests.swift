@@ -132,7 +132,8 @@ struct StrangerTests {
                 try client.publish(payload, to: "take.b.z", reply: "_INBOX.z.1")
             }
             let good = try Self.offer(Self.picture)
-            // These offers have no valid reply subject, or come from an invalid node name or from node b itself.
+            // The first two offers have no valid reply subject. The others come from an invalid node name, and from
+            // node b itself.
             try client.publish(good, to: "take.b.z")
             try client.publish(good, to: "take.b.z", reply: "command.b.z")
             for node in ["Z", "b"] { try client.publish(good, to: "take.b.\(node)", reply: "_INBOX.z.1") }

@@ -12,7 +12,8 @@ struct RouteTests {
     @Test("The table has exactly the routes of the gallery")
     func table() throws {
         let source = try text("Sources/Gallery/Site/GallerySite.swift")
-        // A route is the first part of a path, with the number of all parts, as in `case ("try", 2...3):`.
+        // In the source, a route names the first part of a path and the number of all its parts, as in `case ("try",
+        // 2...3):`.
         let routes = source.matches(of: /\("([a-z]+)", ([0-9])(?:\.\.\.([0-9]))?\)/).flatMap { match in
             let least = Int(match.2) ?? 0
             return (least...(match.3.flatMap { Int($0) } ?? least)).map { "\(match.1) \($0)" }

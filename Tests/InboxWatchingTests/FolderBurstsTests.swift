@@ -10,7 +10,8 @@ struct FolderBurstsTests {
 
     private func after(_ seconds: Double) -> DispatchTime { DispatchTime(uptimeNanoseconds: 1_000_000_000) + seconds }
 
-    /// Returns the bursts that are over after `seconds`, with each folder's remaining work.
+    /// Ends the bursts that are over after `seconds`. Returns the top folder of each, with the folders that arrived
+    /// during it.
     private func end(
         _ bursts: inout FolderBursts, after seconds: Double, work: FolderBursts.Work? = nil
     ) -> [String: [String]] {

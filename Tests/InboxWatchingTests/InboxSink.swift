@@ -24,7 +24,7 @@ final class InboxSink: IntakeSink {
     /// Yields whenever the inbox hands over claimed files.
     let isTaking = AsyncStream<Void>.makeStream()
 
-    /// With a `gate`, the sink records files only once the gate is open.
+    /// If there is a `gate`, the sink records files only once the gate is open.
     init(kept: KeptFiles = KeptFiles(), failures: Int = 0, gate: Gate? = nil) {
         (self.kept, self.failures, self.gate) = (kept, failures, gate)
     }

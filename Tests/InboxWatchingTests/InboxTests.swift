@@ -289,7 +289,7 @@ struct InboxTests {
 }
 
 extension Inbox {
-    /// Takes a file with an outdated status: the file has grown since the status was read.
+    /// Hands the inbox a file with an outdated status. The file has grown since the status was read.
     fileprivate func takeWhatGrows(_ path: String) throws {
         try Data("old".utf8).write(to: URL(fileURLWithPath: path))
         let status = try #require(try FileSystem.status(path))

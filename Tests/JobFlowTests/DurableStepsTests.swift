@@ -14,7 +14,7 @@ import Testing
 @testable import JobFlow
 @testable import PictureFiles
 
-/// `PowerCutTests` check the same with whole daemons.
+/// Checks single steps. `PowerCutTests` check with complete daemons that files survive a power cut.
 @Suite("Steps that make files durable")
 struct DurableStepsTests {
     private final class Notes: Sendable {

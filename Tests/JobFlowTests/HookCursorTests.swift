@@ -62,7 +62,7 @@ struct HookCursorTests {
             await withCheckedContinuation { continuation in hooks.stop(within: .seconds(60)) { continuation.resume() } }
         }
 
-        /// Returns the lines that the hook has written, once there are `count` of them.
+        /// Waits until the hook has written `count` lines; returns its lines.
         func lines(_ count: Int) async -> [String] {
             while true {
                 let text = (try? String(contentsOfFile: runs, encoding: .utf8)) ?? ""

@@ -16,8 +16,7 @@ import Testing
 struct KnownPlacesTests {
     private static let recipe = "[Recipe]\nInbox=card\nOutbox=disk\n[Output]\nChain=save\n"
 
-    /// Runs `body` with a recipe whose inbox is `card` and whose outbox is `disk`, and with their fixture. Nothing is
-    /// mounted.
+    /// Runs `body` with a recipe whose inbox is `card` and whose outbox is `disk`. Nothing is mounted on these folders.
     private func with(_ body: (OwnersFixture, KnownPlaces) async throws -> Void) async throws {
         try await OwnersFixture.with(recipe: Self.recipe) { (fixture: OwnersFixture) async throws -> Void in
             let (inbox, outbox) = (fixture.places.inbox, fixture.places.outbox)
@@ -64,7 +63,7 @@ struct KnownPlacesTests {
 
             let again = try Mount.made(on: disk, size: "64k")
             Coordination.sync { #expect(!places.isGone(disk) && places.gone == []) }
-            // A disk that is mounted over the first one takes over the place.
+            // When another disk is mounted over the first one, the place counts as part of the new disk.
             let over = try Mount.made(on: disk, size: "64k")
             try await lose(over, places, gone: [disk])
             try again.unmount()

@@ -27,7 +27,7 @@ struct ProgressBoardTests {
         }
     }
 
-    /// Ends the job in this state. The job began a while ago.
+    /// Ends the job in this state, as if it had begun 100 seconds ago.
     private func end(_ id: Int, in fixture: OwnersFixture, _ state: JobState = .done) {
         Coordination.sync { endNow(id, in: fixture, state) }
     }

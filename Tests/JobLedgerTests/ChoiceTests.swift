@@ -8,8 +8,8 @@ import Testing
 
 @Suite("The choice of jobs")
 struct ChoiceTests {
-    /// Returns jobs in all states, with various batches, recipes, folders and filters, and with URLs before and after
-    /// their download.
+    /// Returns jobs in all states, with various batches, recipes, folders and filters. Some jobs have a URL, and half
+    /// of these have not been downloaded yet.
     private static func jobs() throws -> [JobRecord] {
         let resize = RecipeOutput(
             name: nil, chain: try Chain(parsing: "resize scale=0.5", catalog: StageCatalog(filters: [])))

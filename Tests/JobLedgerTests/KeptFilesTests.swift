@@ -39,7 +39,7 @@ struct KeptFilesTests {
             #expect(try ledger.keptSum(in: .archive, of: "other") == sum(0, 0))
             // Retry the failed job.
             ledger.requeue([try #require(try ledger.job(3))]) {}
-            // The history forgets the jobs' rows, but the ledger still lists their files.
+            // `forget` deletes the jobs' rows, but the ledger still lists their files.
             ledger.forget(allBut: 0, endedBefore: 1e12) { _ in }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.keptSums() == [.archive: sum(2, 120), .cancelled: sum(1, 5)])

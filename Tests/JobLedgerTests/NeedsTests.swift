@@ -170,7 +170,7 @@ struct NeedsTests {
             ledger.requeue([job(3)]) {}
             end(ledger, 1, .done)
             #expect(try states(ledger) == ["done", "queued", "queued"])
-            // Job 1 is not brought back together with its dependent.
+            // Job 3 is retried without the cancelled job 2, on which it depends, so job 3 fails.
             #expect(depend(ledger, 3, after: [2]) == .done)
             end(ledger, 2, .cancelled)
             ledger.requeue([job(3)]) {}

@@ -91,7 +91,7 @@ struct AsyncOperationTests {
             ready.signal()
             cancelled.wait()
         }
-        // Foundation starts one operation after the other. When this one begins, `execute` of the first one has
+        // Foundation starts one operation after the other. When `next` begins, the `execute` of the first operation has
         // returned.
         let next = Held { _ in if !isExecuting { ready.signal() } }
         let canceller = Mutex<pthread_t?>(nil)

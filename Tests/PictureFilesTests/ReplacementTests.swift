@@ -242,7 +242,7 @@ struct ReplacementTests {
     }
 
     /// Runs `body` with a file system that can neither exchange files nor rename without replacing. Checks that the
-    /// daemon does not link a file into staging instead. After a crash, the file would lie in both places.
+    /// daemon does not link a file into staging instead, because after a crash the file would lie in both places.
     private func withPlainRenames(in outbox: Outbox, _ body: () throws -> Void) rethrows {
         let links = Mutex<[String]>([])
         try Renames.refused(below: outbox.folder) { attempt in

@@ -3,7 +3,7 @@ import SystemCalls
 import TestTools
 
 enum Pipectl {
-    /// pipectl's path: the build puts it into the folder of the test program.
+    /// pipectl's path. The build puts pipectl into the folder of the test program.
     static let program: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("pipectl").path

@@ -129,7 +129,8 @@ struct StatusTests {
         #expect(json.status == 3)
         #expect(try json.document()["state"] as? String == "unknown")
         #expect(try json.document()["reasons"] as? [String] == [reason])
-        // Here `--check` is an option of `reload`, which exits with 2 because of the unknown option, as other verbs do.
+        // Here `--check` belongs to `reload`. Like other verbs, `reload` exits with 2 because it does not know
+        // `--bogus`.
         #expect(try await Pipectl.run("reload", "--check", "--bogus", at: daemon).status == 2)
     }
 

@@ -11,7 +11,8 @@ struct WatchTests {
         daemon = try CannedDaemon()
     }
 
-    /// Lets two jobs end, one after the other, once pipectl watches. The status changes accordingly.
+    /// Lets two jobs end, one after the other, once pipectl watches. The replies to `Status` count the jobs that are
+    /// left.
     private func twoJobs(second: String = "done") {
         let open = Mutex(2)
         daemon.on(Call.Status.self) { _, conversation in

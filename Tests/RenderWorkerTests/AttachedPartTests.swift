@@ -35,7 +35,8 @@ struct AttachedPartTests {
         return try TemporaryFile(bytes.prefix(2) + segment + bytes.dropFirst(2))
     }
 
-    /// Whether the file contains this text. As a function, it keeps a failed expectation from printing the whole file.
+    /// Whether the file contains this text. A failed expectation prints only the result of this function, not the whole
+    /// file.
     private func has(_ text: String, in file: TemporaryFile) throws -> Bool {
         String(decoding: try file.bytes, as: UTF8.self).contains(text)
     }

@@ -48,7 +48,7 @@ struct ConformanceTests {
     /// Parameter values for filters that do nothing by default.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
-    /// One filter of each kind: it uses the whole picture, changes the size, uses a file, is a curve, or draws text.
+    /// One filter of each kind. They use the whole picture, change the size, read a file, apply a curve, and draw text.
     private static let representative = ["autolevels", "crop", "lut", "noir", "watermark"]
 
     @Test("Every filter of this project conforms")
@@ -66,7 +66,8 @@ struct ConformanceTests {
         }
     }
 
-    /// Runs `body` for all elements. At most one runs per processor at a time, because each starts its own worker.
+    /// Runs `body` for all elements. Limits the concurrent runs to one per processor, because each run starts its own
+    /// worker.
     private func inTurns<Element: Sendable>(
         _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
@@ -176,8 +177,8 @@ struct ConformanceTests {
             ".parameters = good, .parameter_count = 1", ["every parameter's ends": "amount=3.0: odd: too much"]
         ),
         (
-            // The memory limit counts allocated memory, so it is enough to write one byte per block. More would take
-            // too long.
+            // The memory limit counts allocated memory, so it is enough to write one byte per block. Writing more would
+            // take too long.
             "while (in->Xsize > 5000) *(char *)g_malloc(1 << 24) = 1; return vips_copy(in, out, NULL);", "",
             [
                 "a huge picture": "all the memory that it may",

@@ -46,7 +46,8 @@ struct FilterResourceTests {
         let worker = try WorkerProcess(plugins: [folder.path])
         #expect(worker.hello.missing == [])
         let result = try worker.render(Pixels.colourful(8, 8).file(.png), "reader | save format=png")
-        // The file contains the number 42, and a folder with one file has three names: `.`, `..` and the file's.
+        // The filter adds the number in its file, 42, and the number of names in its folder: `.`, `..` and the file's
+        // name.
         #expect(try Pixels(result)[3, 3] == [45, 45, 45])
     }
 

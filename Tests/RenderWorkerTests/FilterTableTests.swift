@@ -6,7 +6,7 @@ import WorkerProtocol
 
 /// Tests that consecutive curves become one lookup table, with the same result.
 struct FilterTableTests {
-    /// Four filters: two curves for each band, one curve for luma, and one filter that mixes bands.
+    /// Four filters: two that apply a curve to each band, one that applies a curve to luma, and one that mixes bands.
     private static let folder = Result {
         let folder = try TemporaryFolder()
         let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"

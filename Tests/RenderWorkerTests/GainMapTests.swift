@@ -193,7 +193,8 @@ struct GainMapTests {
         let (output, file) = try render(source, chain)
         let (made, wanted) = (try HDRRendition(file), try HDRRendition(source))
         #expect(output.gainMap?.hasPrefix("with gain map") == true)
-        // libultrahdr can't read the gain map of a picture with one component.
+        // libultrahdr can't read the gain map of a picture with one component, so the worker writes three equal
+        // components.
         #expect(output.bands == 3 && made.picture.bands == 3 && made.map.bands == 1 && made.channels.count == 1)
         #expect([(20, 20), (100, 60)].allSatisfy { Set(made.picture[$0.0, $0.1]).count == 1 })
         for (x, y) in [(20, 20), (100, 60), (180, 100), (150, 30)] {

@@ -115,8 +115,8 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "save format=webp lossless=yes", isNoise: true),
     ]
 
-    /// A picture of 3200 × 2400 pixels in soft colours. libvips enlarges a smaller one, because the tests' own code is
-    /// slow.
+    /// A picture of 3200 × 2400 pixels in soft colours. The tests' own code is slow, so it makes a smaller picture,
+    /// which libvips enlarges.
     private static let large = Result { try made() }
     private static let large16 = Result { try made(is16Bit: true) }
     private static let largeAlpha = Result { try made(alpha: true) }
@@ -193,7 +193,8 @@ struct MemoryTests {
         let worker = try WorkerProcess()
         let source = try VipsTool.run("jpegsave", Self.largeNoise.get())
         _ = try worker.render(source, "resize width=20")
-        // libwebp needs more than 100 MB for this picture, and its planes need a quarter of that.
+        // libwebp needs more than 100 MB for this picture, but its planes need only a quarter of that. The limit lies
+        // in between.
         try worker.limitMemory(UInt64(worker.data) + (60 << 20))
         let failure = try worker.failure(source, "save format=webp")
         #expect(

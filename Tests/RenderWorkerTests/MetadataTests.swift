@@ -210,7 +210,7 @@ struct MetadataTests {
         }
         let file = try WorkerProcess().render(source, "\(chain)save format=\(format) metadata=copyright")
         let result = try VipsPicture(file)
-        // libvips does not find all XMP of an AVIF.
+        // libvips does not find all XMP of an AVIF, so search the whole file.
         let xmp = String(decoding: try format == "avif" ? file.bytes : result.blob("xmp-data") ?? [], as: UTF8.self)
         for word in ["trainedAlgorithmicMedia", "Some agency", "© Jane", "x-default", "https://agency.example"] {
             #expect(xmp.contains(word), "\(word)")

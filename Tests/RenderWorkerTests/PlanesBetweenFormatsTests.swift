@@ -3,8 +3,9 @@ import Glibc
 import Testing
 import WorkerProtocol
 
-/// Renders WebPs and JPEGs to either format without leaving planes, and compares the results with results of libvips'
-/// plain path. A chain that names a resize kernel always takes the plain path.
+/// Renders WebPs and JPEGs to either format, with samples that remain separate planes from the decoder to the encoder.
+/// Compares the results with those of libvips' plain path. A chain that names a resize kernel always takes the plain
+/// path.
 struct PlanesBetweenFormatsTests {
     struct Ways: CustomTestStringConvertible {
         var from: Pixels.Format

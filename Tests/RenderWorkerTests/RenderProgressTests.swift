@@ -121,8 +121,8 @@ struct RenderProgressTests {
         let worker = try WorkerProcess()
         let options = ["--tile", "--pyramid", "--compression=deflate"]
         let copies = try VipsTool.run("tiffsave", Pixels.colourful(2000, 1500).file(.png), options, suffix: ".tif")
-        // AVIF's encoder takes 49 times as long as one evaluation of the pixels. The blur makes the evaluation slow
-        // enough to be reported.
+        // The progress counts AVIF's encoder as 49 evaluations of the pixels. The blur makes the evaluation slow enough
+        // to be reported.
         for (chain, part) in [("resize scale=0.5", 1.0 / 50), ("resize scale=0.5 | autolevels", 2.0 / 51)] {
             let slow = "\(chain) | blur radius=50 | save format=avif"
             #expect(try worker.open(copies, slow).decoderPaths[0].contains("1/2"))

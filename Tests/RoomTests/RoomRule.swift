@@ -4,7 +4,7 @@ import Testing
 /// target can't import targets that Package.swift does not list for it.
 struct RoomRule: CustomTestStringConvertible {
     let testDescription: String
-    /// The lines of a file that violate the rule.
+    /// Returns those lines of a file that violate the rule.
     let offences: @Sendable (SourceFile) -> [String]
 
     /// Returns a rule: only these folders may import the module or include its library's headers.

@@ -1,7 +1,7 @@
 import Foundation
 import SystemCalls
 
-/// A small file system of its own. Mounting needs root, and is impossible in some containers; tests that need it
+/// A small file system of its own. Mounting needs root, and is impossible in some containers. Tests that need a mount
 /// declare so.
 public struct Mount: Sendable {
     public let folder: String

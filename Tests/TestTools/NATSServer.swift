@@ -48,7 +48,7 @@ public final class NATSServer {
 
     /// Starts a cluster of `count` servers, each with its own folder.
     public static func cluster(of count: Int, in folder: String) async throws -> [NATSServer] {
-        // Reserves the ports until the servers start.
+        // These listeners reserve the ports until the servers start.
         var taken: [Descriptor?] = try (0..<count).map { _ in try Loopback.listen() }
         let ports = try taken.compactMap { try $0.map(Loopback.port) }
         var servers: [NATSServer] = []

@@ -31,7 +31,8 @@ struct FleetPoolTests {
         """
     }
 
-    /// Returns the outcome of a picture that is lent to such a process and, if `cancelled`, cancelled afterwards.
+    /// Lends a picture to such a process, and cancels the picture afterwards if `cancelled` is true. Returns the
+    /// outcome.
     private func fate(_ atLend: String, cancelled: Bool, silence: Duration = .seconds(3600)) async throws -> String {
         try await withTemporaryFolder { folder in
             let program = "\(folder)/fleet"

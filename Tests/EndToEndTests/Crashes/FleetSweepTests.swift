@@ -17,7 +17,7 @@ enum FleetLoss: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// The losses that a short run tests. No test has to wait for the node timeout after one of these.
+    /// The losses that a short run tests. After these losses, a test does not have to wait for the node timeout.
     static let some: [FleetLoss] = [.server, .oneServer, .origin]
 
     fileprivate var isOfThree: Bool { [.oneServer, .allServers].contains(self) }
@@ -132,12 +132,12 @@ private struct SweptFleet {
         print("\(loss.rawValue): lost at \(steps.count) steps, \(names.count) pictures")
     }
 
-    /// Drops pictures until one reaches the step, and causes the loss at that moment. Then waits until all of them are
+    /// Drops pictures until one reaches the step, and causes the loss at that moment. Then waits until all pictures are
     /// done.
     private func lose(at step: FleetStep) async throws -> [String] {
         try await knows(2)
         let wire = Wire()
-        // The loss hits the server in use, or all servers.
+        // Each cable leads to one server. If one server is lost, it is the server of the cable that trips first.
         for (index, cable) in (cables[step == .asked ? "a" : "b"] ?? []).enumerated() {
             let strike = try blow(at: loss == .allServers ? servers : [servers[index]])
             cable.trip(on: step.rawValue) { wire.trip(by: index, strike) }

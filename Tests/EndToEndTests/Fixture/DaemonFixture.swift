@@ -61,8 +61,8 @@ final class DaemonFixture {
         await daemon?.end(signal) ?? 0
     }
 
-    /// Starts the daemon under a command that should kill it. Returns false if the daemon survived until all its work
-    /// was done; then this method stops it.
+    /// Starts the daemon under a command that should kill it. If the daemon survives until all its work is done, stops
+    /// the daemon and returns false.
     func isKilled(under wrapper: [String], by work: (() async throws -> Void)? = nil) async throws -> Bool {
         do {
             try await start(under: wrapper)
@@ -95,7 +95,7 @@ final class DaemonFixture {
         try Children.of(process, named: "pipelined-")
     }
 
-    /// Returns the process ID of the worker that has the picture with this name open.
+    /// Waits until a worker has the picture with this name open; returns the worker's process ID.
     func worker(holding name: String) async throws -> Int32 {
         try await event { $0.job?.input == name && $0.job?.state == "running" }
         while true {

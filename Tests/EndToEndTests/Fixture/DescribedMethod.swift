@@ -22,8 +22,8 @@ struct DescribedMethod {
         return methods
     }
 
-    /// Returns the parameters as JSON. All have harmless values, except that `changed` gets `value`, or is left out if
-    /// `value` is nil.
+    /// Returns the parameters as JSON, with harmless values. The parameter `changed` gets `value` instead. If `value`
+    /// is nil, the parameter `changed` is left out.
     func json(_ changed: String? = nil, _ value: String? = nil) -> String {
         let fields = parameters.compactMap { name, type in
             let text = name == changed ? value : Self.harmless(type)

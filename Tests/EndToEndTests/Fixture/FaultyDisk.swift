@@ -87,7 +87,7 @@ struct FaultyDisk {
     /// call.
     func lack(_ what: String...) throws { for what in what { try tell("lack \(what)") } }
 
-    /// From now on, records every change and every sync of a file or folder in `file`.
+    /// From now on, `file` receives a record of every change and of every sync of a file or folder.
     func record(to file: String) throws { try tell("record \(file)") }
 
     /// Writes a line to the record.

@@ -34,8 +34,8 @@ struct FleetPair {
     }
 
     /// Runs `body` with two daemons that both have the filter `waits`. The recipe `home` has Fleet=no, and pictures of
-    /// `far` and `held` may be lent. With `lacking`, `a` also has a filter that `b` lacks. `wrapper` gets the root of
-    /// `a`, and returns the command under which `a` is started.
+    /// `far` and `held` may be lent. If `lacking` is true, `a` also has a filter that `b` lacks. `wrapper` gets the
+    /// root of `a`, and returns the command under which `a` is started.
     static func with(
         _ more: String = "", ofA: String = "", ofB: String = "", lacking: Bool = false,
         under wrapper: (String) throws -> [String] = { _ in [] }, _ body: (FleetPair) async throws -> Void

@@ -6,7 +6,7 @@ import Testing
 enum GalleryPage {
     private static let files = ["etc/pipelined.conf": "[Download]\nAllowPrivateHosts=127.0.0.1\n"]
 
-    /// Runs `body` with a daemon and a logged-in browser that shows its page.
+    /// Runs `body` with a daemon and with a logged-in browser that shows the gallery's page.
     static func with(
         width: Int = 1200, height: Int = 900, files: [String: String] = files,
         _ body: (DaemonFixture, Browser) async throws -> Void

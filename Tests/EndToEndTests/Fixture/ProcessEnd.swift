@@ -1,7 +1,7 @@
 import CLinux
 import Foundation
 
-/// Waits, through a pidfd, for the exit of a process that is not a child of this one.
+/// Waits, through a pidfd, for the exit of a process that is not a child of the test process.
 struct ProcessEnd: Sendable {
     private let descriptor: Int32
 

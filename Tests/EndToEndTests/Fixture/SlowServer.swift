@@ -1,8 +1,8 @@
 import Foundation
 import TestTools
 
-/// Serves the pictures `/1.png`, `/2.png`, …. It sends the first part of each at once, and the rest when the test
-/// allows it.
+/// Serves the pictures `/1.png`, `/2.png`, …. It sends the first half of each picture at once, and the second half when
+/// the test allows it.
 final class SlowServer: Sendable {
     let http: HTTPServer
     private let gates: [String: Gate]

@@ -8,7 +8,8 @@
  *     hang CALL GLOB                       makes these calls wait for the next "clear", and then proceed normally
  *     lack noreplace                       disables renames that must not replace a file
  *     lack link                            disables hard links
- *     lack inodes | numbers                makes inode numbers depend on paths, or change with each call
+ *     lack inodes                          makes inode numbers depend on paths
+ *     lack numbers                         makes inode numbers change with each call
  *     lack nothing                         cancels all "lack" commands
  *     clear                                removes all "fail" and "hang" rules, and lets hanging calls proceed
  *     record FILE                          writes every change and every sync to FILE, which DiskRecord.swift reads
@@ -118,7 +119,7 @@ static int keep(int fd, DIR *folder, const char *path, struct fuse_file_info *in
     made->folder = folder;
     strcpy(made->path, path);
     info->fh = (uintptr_t)made;
-    /* Direct I/O would keep SQLite from mapping its shared-memory file. */
+    /* Not for SQLite's shared-memory file, because direct I/O would keep SQLite from mapping it. */
     info->direct_io = fnmatch("*-shm", path, 0) != 0;
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Interposes on a program's calls into the C library: records its calls on files, and changes their results as a test
- * demands. This includes calls by SQLite and Foundation.
+/* Interposes on a program's calls into the C library, including the calls by SQLite and Foundation. Records the calls
+ * on files, and changes their results as a test demands.
  *
  *     LD_PRELOAD=file_calls.so FILE_CALLS_RULES=RULES FILE_CALLS_RECORD=FILE pipelined ...
  *

@@ -18,7 +18,7 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     var command: Act?
     /// Runs after the next start, in cases where the jobs need help to end.
     var afterwards: Act?
-    /// For each path that must be synced, the number of its syncs whose omission does harm.
+    /// The paths that must be synced. For each path, the number of its syncs that do harm if they are left out.
     var needs: [String: Int] = [:]
 
     static let all = [

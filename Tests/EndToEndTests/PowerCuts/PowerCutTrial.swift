@@ -93,8 +93,8 @@ struct PowerCutTrial {
         return states { $0.choices(draws: draws, random: &random) }
     }
 
-    /// Returns at most `most` states that are possible only if this sync does nothing. States that lack exactly the
-    /// changes of this sync come first.
+    /// Returns at most `most` states that are possible only if this sync does nothing. First come the states that lack
+    /// only changes of this sync.
     func states(withoutSync index: Int, besides usual: Set<Int>, most: Int) -> [State] {
         var known = usual
         var states: [State] = []
@@ -154,8 +154,8 @@ struct PowerCutTrial {
         do { return allows(try await accounts(on: state.image), in: state) } catch is Missing { return false }
     }
 
-    /// Whether these accounts are allowed: with the command's effect if it was acknowledged, otherwise with or without
-    /// it.
+    /// Whether these accounts are allowed. If the command was acknowledged, its effect is required. Otherwise, the
+    /// accounts may have its effect or not.
     func allows(_ accounts: Accounts, in state: State) -> Bool {
         accounts == after || (!state.isAcknowledged && accounts == before)
     }

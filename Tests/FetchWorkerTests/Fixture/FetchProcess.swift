@@ -103,7 +103,7 @@ final class FetchProcess {
         }
     }
 
-    /// Returns the error with which the download of the URL fails.
+    /// Downloads the URL, which must fail; returns the error.
     func failure(
         at url: String, _ limits: FetchLimits = FetchProcess.limits(), into file: StagingFile? = nil,
         resume: FetchResume? = nil, login: FetchLogin? = nil

@@ -117,7 +117,7 @@ final class NodeProcess {
         }
     }
 
-    /// Waits until the process reports another node of this name that `matches`.
+    /// Waits until the process reports another node that has this name and that `matches` accepts.
     @discardableResult
     func sees(_ name: String, where matches: (FleetNode) -> Bool = { _ in true }) throws -> FleetNode {
         try wait(for: "that \(name) is there") { message in

@@ -52,7 +52,7 @@ final class PlainClient {
         while try message().subject != "nodes.\(node)" {}
     }
 
-    /// Waits until each of these origins has told the node once more that the origin is waiting for a place.
+    /// Waits until each of these origins has reported once more that it waits for a place on the node.
     func hearWaiting(at node: String, _ origins: Set<String>) throws {
         if !listensToWaiting { try listen(to: "waits.\(node).*") }
         listensToWaiting = true
@@ -61,7 +61,8 @@ final class PlainClient {
         while !missing.isEmpty { missing.remove(try message().subject) }
     }
 
-    /// Poses as a node with this report, and waits until it is offered a picture.
+    /// Publishes `presence` as the report of a node that does not exist. Waits until an origin offers that node a
+    /// picture.
     func offer(to node: String, saying presence: String) throws -> (Offer, reply: String) {
         try listen(to: "take.\(node).*")
         try publish(#"{"token":"t","node":\#(presence)}"#, to: "nodes.\(node)")

@@ -5,7 +5,8 @@ import JobModel
 @testable import JobFlow
 @testable import PictureFiles
 
-/// A delegate of the mover of originals. It reports each arrival, and passes all events on to the owners.
+/// A delegate of the mover of originals. It reports when originals have arrived, and passes all events on to the
+/// owners.
 @Coordination
 final class MoverListener: OriginalMoverDelegate {
     private let owners: Owners
@@ -30,8 +31,8 @@ final class MoverListener: OriginalMoverDelegate {
 }
 
 extension OwnersFixture {
-    /// Returns a stream with an element for each arrival, and a delegate for a mover. The caller must keep the delegate
-    /// alive.
+    /// Returns a stream with an element for each report that originals have arrived. Also returns the mover's delegate,
+    /// which the caller must keep alive.
     func listen() -> (AsyncStream<Void>, MoverListener) {
         let (stream, news) = AsyncStream<Void>.makeStream()
         return (stream, Coordination.sync { MoverListener(owners, news) })

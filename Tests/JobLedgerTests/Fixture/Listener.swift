@@ -1,14 +1,14 @@
 import JobLedger
 import Synchronization
 
-/// Collects the news of a ledger.
+/// Collects the notifications of a ledger.
 final class Listener: LedgerDelegate {
     private let batches = Mutex<[(batch: Int, news: BatchNews)]>([])
     private let changes = Mutex<[Consequences]>([])
 
     var consequences: [Consequences] { changes.withLock { $0 } }
 
-    /// Returns the news of a batch since the last call.
+    /// Returns the batch's notifications since the last call.
     func takeNews(of batch: Int) -> [BatchNews] {
         batches.withLock { all in
             defer { all = [] }

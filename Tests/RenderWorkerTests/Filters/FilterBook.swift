@@ -27,7 +27,7 @@ enum FilterBook {
         "watermark": Example(stage: "watermark text=\"© Ada Lovelace\" size=40"),
     ]
 
-    /// A look for the picture of `lut`: blue shadows and golden highlights.
+    /// The colour table for the example of `lut`. It makes shadows blue and highlights golden.
     static let cube: String = {
         let steps = (0..<9).map { Double($0) / 8 }
         func curve(_ x: Double) -> Double { x * x * (3 - 2 * x) }

@@ -28,7 +28,7 @@ struct LutTests {
         [colour[0] * colour[0], (colour[1] + colour[2]) / 2, 1 - colour[0] * colour[1]]
     }
 
-    /// Returns the colour that tetrahedral interpolation in a table of this size gives, computed from its definition.
+    /// Applies the look to a colour by tetrahedral interpolation in a table of this size, computed from its definition.
     private static func looked(_ colour: [Double], _ size: Int) -> [Double] {
         let places = colour.map { $0 * Double(size - 1) }
         let corner = places.map { min(Double(size - 2), $0.rounded(.down)) }

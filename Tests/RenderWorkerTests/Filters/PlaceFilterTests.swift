@@ -103,7 +103,8 @@ struct PlaceFilterTests {
 
     @Test("autolevels stretches all bands together, or each separately, to black and white")
     func autolevels() throws {
-        // The values of the bands range from 40 to 139, 60 to 159 and 50 to 99, and occur equally often.
+        // The three bands range from 40 to 139, from 60 to 159 and from 50 to 99. All values of a band occur equally
+        // often.
         let flat = Pixels(100, 20) { x, _ in [40 + x, 60 + x, 50 + x / 2] }
         let golden = try Golden(flat, "autolevels clip=0", worker: WorkerProcess())
         #expect(golden.worst { golden[$0, $1].map { ($0 * 255 - 40) / 119 } } <= 0.51)
