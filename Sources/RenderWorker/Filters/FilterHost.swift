@@ -101,8 +101,8 @@ enum FilterHost {
         return try body()
     }
 
-    /// Runs `body`, which calls a filter's function. The filter may read `words`. Returns the message that the filter
-    /// passed to `fail`, if any.
+    /// Runs `body`, which calls a filter's function. The filter may read the texts in `words`. Returns the message that
+    /// the filter passed to `fail`, if any.
     static func complaint(about words: PictureWords = PictureWords(), _ body: () -> Void) -> String? {
         state.withLock { ($0.complaint, $0.words) = (nil, words) }
         body()

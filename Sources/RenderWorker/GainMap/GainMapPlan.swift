@@ -68,7 +68,7 @@ enum GainMapPlan {
         throw WorkerFailure(losingGainMap: reason)
     }
 
-    /// In words, for `explain`; nil if there is nothing to say.
+    /// The plan in words, for `explain`; nil if there is nothing to say.
     var words: String? {
         switch self {
         case .none: nil

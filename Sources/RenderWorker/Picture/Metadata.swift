@@ -112,8 +112,8 @@ enum Metadata: String {
 
     private static func isCarried(_ name: String) -> Bool { carried.contains(where: name.hasPrefix) }
 
-    /// Names of the metadata that `picture` has and the saved file lacks, because its format can't hold it. Nil if
-    /// nothing is lost.
+    /// Names of the metadata that `picture` has and the saved file lacks, because the file's format can't hold it. Nil
+    /// if nothing is lost.
     static func lost(
         _ picture: Picture, where isSaved: (_ field: String) -> Bool, hasComments: Bool = false
     ) -> [String]? {
@@ -161,8 +161,8 @@ extension Picture {
     }
 
     /// Removes XMP properties that refer to attached parts, such as a video, because the result does not have these
-    /// parts. Unless `keepingPlace`, also removes properties that name the location. Returns false if the XMP is
-    /// unreadable; it is then removed as a whole.
+    /// parts. If `keepingPlace` is false, also removes properties that name the location. If the XMP is unreadable,
+    /// removes all of it and returns false.
     fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
         guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
         let cut = XMPPacket.cut(xmp) { name in
