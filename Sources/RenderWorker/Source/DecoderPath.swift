@@ -99,7 +99,7 @@ struct SourceFacts {
     }
 
     var format: SourceFormat
-    /// In bytes.
+    /// The file's length in bytes.
     var length: Int
     /// The size as stored, before the picture is turned upright.
     var width: Int
@@ -122,8 +122,8 @@ struct SourceFacts {
     /// instead.
     static let mostMemory = 96 << 20
 
-    /// Whether the file and the decoded planes fit into `mostMemory`. `withResult` also counts the result. It is true
-    /// if the result becomes an RGB picture, or if filters move its planes.
+    /// Whether the file and the decoded planes fit into `mostMemory`. If `withResult` is true, the memory of the result
+    /// counts, too. Pass true if the result becomes an RGB picture, or if filters move its planes.
     fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?, withResult: Bool) -> Bool {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
