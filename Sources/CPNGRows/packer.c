@@ -98,8 +98,8 @@ static size_t continue_segment(png_packer *packer, uint8_t *stream, size_t end) 
     return length + 4;
 }
 
-/* Packs the segment's rows, filtered or unfiltered, whichever takes fewer bytes. A sample shows whether the packer must
- * try both. */
+/* Packs the segment's rows, filtered or unfiltered, in the form that takes fewer bytes. A sample shows whether the
+ * packer must try both forms. */
 static bool pack_segment(png_packer *packer) {
     size_t count = packer->count, room = packer->most_packed;
     size_t sample = count < SAMPLE ? count : SAMPLE, start = (count - sample) / 2;

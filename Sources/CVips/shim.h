@@ -1,4 +1,4 @@
-/* libvips for Swift: one static inline wrapper for each variadic call that is needed. */
+/* libvips for Swift: a static inline wrapper for each variadic call that Swift needs. */
 #ifndef PIPELINED_CVIPS_SHIM_H
 #define PIPELINED_CVIPS_SHIM_H
 
@@ -362,9 +362,9 @@ static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height
 }
 
 /* Creates a picture of `count` frames, each below the previous one. Every frame has the size of `first`, and the
- * picture has the metadata of `first`. `frame` returns the pixels of a frame, or NULL if it failed. The pixels stay
- * valid until `frame` is called for another frame. `frame` is called for each row, from top to bottom: a thread that
- * needs later rows waits for the other threads. */
+ * picture has the metadata of `first`. `frame` returns the pixels of a frame, or NULL on failure. The pixels stay valid
+ * until `frame` is called for another frame. `frame` is called for each row, from top to bottom: a thread that needs
+ * later rows waits for the other threads. */
 typedef struct {
     const void *(*frame)(int number, void *data);
     void *data;

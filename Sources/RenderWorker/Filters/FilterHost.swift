@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The host's side of the plugin contract: the functions that filters may call, and the messages that they send. A
-/// worker renders one picture at a time, so one state is enough.
+/// The host's side of the plugin contract: the functions that filters may call, and the messages that filters send. A
+/// worker renders one picture at a time, so a single state serves all filters.
 ///
 /// The table of functions that a filter receives is never freed. So a filter that keeps the pointer, against the
 /// contract, reads no freed memory.

@@ -56,7 +56,7 @@ enum Metadata: String {
         result.removeField("jpeg-thumbnail-data")
         // Without this field, encoders write orientation 1.
         result.removeField("orientation")
-        // `GainMapPlan` decides whether the gain map is kept, so it is not one of the dropped parts here.
+        // `GainMapPlan` decides whether the gain map is kept, so the gain map does not count as a dropped part here.
         let attached = result.dropped.compactMap(AttachedPart.init).filter { $0 != .gainMap }
         var unreadable: [String] = []
         switch self {
@@ -89,8 +89,8 @@ enum Metadata: String {
                 + unreadable.map { "\($0) that can't be read" })
     }
 
-    /// A copy of `picture` without metadata. The metadata is added later: after a barrier, from the original; in a JPEG
-    /// XL file, as boxes.
+    /// A copy of `picture` without metadata. The metadata is added later: from the original after a barrier, or as
+    /// boxes in a JPEG XL file.
     static func bare(_ picture: Picture) throws -> Picture {
         let result = try picture.withOwnFields()
         result.removeFields(where: isCarried)

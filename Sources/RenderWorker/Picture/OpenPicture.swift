@@ -77,7 +77,7 @@ struct OpenPicture {
             bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: file.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words, framesTaken: outputs.map { $0.stages.keepFrames ? frames : 1 },
-            // Decodings run one after the other, so the largest counts.
+            // Decodings run one after the other, so only the largest estimate counts.
             memory: (plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
                 + Int64(gainMaps.memory),
             gainMap: gainMaps.finding.words, gainMapPlans: gainMaps.plans.map { $0.words ?? "" })
@@ -148,7 +148,7 @@ struct OpenPicture {
     }
 
     /// Throws if somebody wrote to the file during the render, because the result may then mix the old picture and the
-    /// new one.
+    /// new picture.
     func refuseChange() throws {
         guard try rendering.source.hasChanged() else { return }
         throw WorkerFailure(

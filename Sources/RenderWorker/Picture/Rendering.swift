@@ -239,7 +239,8 @@ struct Rendering {
     private func read(_ path: DecoderPath) throws -> Picture {
         switch path.colours {
         case .all: return try shrunk(path.shrink)
-        // Drop the profile: a grey profile was ignored while the picture had colours, but would apply to its luma.
+        // Drop the profile: a grey profile was ignored while the picture had colours, but would now be applied to the
+        // luma.
         case .luma: return try shrunk(path.shrink).withoutProfile().luma()
         // The planes could not be decoded, so the file may be damaged: libvips decides whether it is still usable.
         case .planes, .storedLuma: return try source.picture()

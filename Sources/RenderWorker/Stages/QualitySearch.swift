@@ -13,7 +13,7 @@ struct QualitySearch {
 
     private let limit: Int
     private var tries = 0
-    /// Number of tries in a row with the same outcome as the latest one.
+    /// Number of consecutive tries, up to the latest try, with the same outcome.
     private var row = 0
     private var latestFits = false
     /// The highest quality known to fit, and the lowest known to be too long, each with the length of its file.

@@ -264,8 +264,8 @@ struct SaveStage {
 
     /// Encodes the picture without its metadata, and adds the metadata to the file's boxes.
     private func encodedJXL(_ picture: Picture, quality: Int32) throws -> [UInt8] {
-        // The encoder reads three colours from a picture marked as sRGB, even if it has fewer bands, so mark it by its
-        // bands.
+        // The encoder reads three colours from a picture marked as sRGB, even if the picture has fewer bands. So mark
+        // the picture according to its bands.
         let bare = try Metadata.bare(picture.interpretedByBands())
         let distance = JXLContainer.distance(of: Int(quality))
         let encoded = try file { cvips_jxlsave(bare.image, $0, distance, effort, isLossless ? 1 : 0) }
