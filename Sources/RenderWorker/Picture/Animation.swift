@@ -14,7 +14,7 @@ struct Animation {
     private static let times = ["delay", "loop"]
 
     /// Nil for a still picture. `file` is the header of `source`. After a barrier, `source` has all frames in one tall
-    /// picture, and `original` is the original file.
+    /// picture, and `original` is the original file. Before a barrier, `original` is nil.
     init?(_ source: SourceFile, _ file: Picture, original: SourceFile?) throws {
         self.source = source
         self.original = original ?? source

@@ -110,10 +110,10 @@ struct OpenPicture {
 
     var pixelsToRead: Int64 { header.pixelsToRead }
 
-    /// How often all pixels are evaluated. Each output needs one evaluation. The output needs a further evaluation,
-    /// into memory, for each of these reasons: the picture must be rotated, a filter needs the whole picture, or the
-    /// first resize crops rows. Each decoding that several outputs share is also an evaluation, and so is each
-    /// development of a camera's samples. Brief evaluations are not counted.
+    /// How often all pixels are evaluated. Each output needs one evaluation. An output needs a further evaluation, into
+    /// memory, if the picture must be rotated, for each filter that needs the whole picture, and if the first resize
+    /// crops rows. Each decoding that several outputs share is also an evaluation, and so is each development of a
+    /// camera's samples. Brief evaluations are not counted.
     var evaluations: Int {
         // All frames of an animation together count as one evaluation.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)

@@ -129,7 +129,7 @@ struct SourceFacts {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
         let samples = format == .webp || path.colours == .planes ? planes?.samples ?? 1 : 1
-        // Memory for three planes of the result, and for its RGB picture.
+        // Memory for three planes of the result, and for its picture.
         let result = withResult ? (resize.map(target)?.pixels ?? width * height) * 6 : 0
         let decoded = Double(width / shrink * (height / shrink)) * samples
         // A PNG's bytes are read as they are needed, so the file is not kept in memory.
