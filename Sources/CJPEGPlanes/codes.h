@@ -30,9 +30,9 @@ typedef struct {
     long_codes all;
 } dc_codes;
 
-/* Up to two coefficients, packed into one word: the number of bits of their codes and values, or 0 if the next symbol
- * needs more than LOOK bits; the offset of each coefficient from the current index; how far that index advances; and
- * the two values. */
+/* Up to two coefficients, packed into one word. The word holds the number of bits of their codes and values, the offset
+ * of each coefficient from the current index, the advance of that index, and the two values. The number of bits is 0 if
+ * the next symbol is invalid, or needs more than LOOK bits. */
 typedef uint64_t ac_look;
 
 static inline ac_look make_look(unsigned bits, unsigned first_place, unsigned second_place, unsigned advance,

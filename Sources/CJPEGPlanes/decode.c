@@ -15,13 +15,13 @@
  *   NOWHERE. The sum is at most 127, and the table has 192 entries. Entries from 64 on are NOWHERE, an index at which
  *   each block has a spare element.
  * - Codes. LOOK bits index the tables, which have 1 << LOOK entries. The values of long codes are indexed modulo 256.
- * - Arithmetic. Sums that a damaged file can make overflow are unsigned. A first coefficient that is out of range ends
- *   the scan with its group, before the sum of differences can overflow.
+ * - Arithmetic. Sums that a damaged file can make overflow are unsigned. If a first coefficient is out of range, the
+ *   scan ends after its group, before the sum of differences can overflow.
  *
  * Why the samples equal libjpeg-turbo's: the transforms add the same products, and nothing overflows as long as the
  * values are in the range of an 8-bit picture. The decoder refuses a file with larger values, because libjpeg-turbo's
- * results then differ between processors. It also refuses a file that has codes that do not exist, blocks with more
- * than 64 coefficients, too few or too many coded bytes, or unexpected markers. */
+ * results then differ between processors. It also refuses a file with undefined codes, with blocks of more than 64
+ * coefficients, with too few or too many coded bytes, or with unexpected markers. */
 #include "decoder.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "codes.h"
 #include "include/CJPEGPlanes.h"
 
-/* PADDING exceeds the bytes of one group plus the bytes that the reader holds; see decode.c. */
+/* PADDING is larger than one group plus the bytes that a refill reads; see decode.c. */
 enum { MOST_BLOCKS = 6, PADDING = 2048, WINDOW = 32768 };
 
 /* A window of the coded bytes, without the zeros that follow 0xff. */
@@ -34,7 +34,8 @@ typedef struct {
     int16_t blocks[MOST_BLOCKS][80] __attribute__((aligned(64)));
     /* The quantizers of each component, arranged like the coefficients of a block. */
     int16_t quantizers[3][64] __attribute__((aligned(64)));
-    /* The bitwise OR of the magnitudes of all values between the transform's two passes. */
+    /* Bitwise ORs of the magnitudes of all values between the transform's two passes. At the full size, the ORs include
+     * the dequantized coefficients. */
     uint16_t peaks[8];
     /* The place of each coefficient in a block; NOWHERE for surplus coefficients. */
     uint8_t places[64 + 128];
@@ -50,8 +51,8 @@ typedef struct {
     coded_bytes coded;
 } decoder;
 
-/* Largest magnitude of a value between the transform's two passes. Beyond it, libjpeg-turbo's results differ between
- * processors. Values of an undamaged picture stay far below this limit. */
+/* Largest accepted magnitude of a value between the transform's two passes. Above this limit, libjpeg-turbo's results
+ * differ between processors. Values of an undamaged picture stay far below this limit. */
 enum { MOST_PEAK = 16383 };
 
 bool jpeg_planes_scan(decoder *decoder);

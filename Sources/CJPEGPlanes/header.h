@@ -25,7 +25,7 @@ typedef struct {
     int count;
     jpeg_component components[3];
     jpeg_code dc[4], ac[4];
-    /* In the order of the coefficients in the file. */
+    /* The four tables, each in the order of the coefficients in the file. */
     uint8_t quantizers[4][64];
     bool has_quantizer[4];
     /* Groups of blocks between two restart markers; 0 if there are no restarts. */

@@ -86,7 +86,7 @@ INLINE int32_t take_difference(bit_reader *reader, const dc_codes *codes) {
 }
 
 /* Decodes a block's coefficients after the first. If an end symbol ends the block, returns END_OF_BLOCK plus the index
- * at that symbol. If the 64th coefficient ends the block, returns a number that no end symbol gives. The result
+ * at that symbol. If the 64th coefficient ends the block, returns a number that differs from all these sums. The result
  * includes BAD if the coefficients are damaged. */
 INLINE unsigned take_coefficients(bit_reader *from, const ac_codes *codes, const uint8_t *places, int16_t *block) {
     bit_reader reader = *from;

@@ -86,8 +86,8 @@ static bool make_table(
     return true;
 }
 
-/* Makes an entry with two literals wherever the codes of both fit into LITERAL_BITS bits. Does so, and returns true,
- * only if at least a quarter of all look-ups would find such an entry; otherwise, these entries cost more time than
+/* Combines two literals into one entry wherever both codes fit into LITERAL_BITS bits. If fewer than a quarter of all
+ * lookups would find such an entry, changes nothing and returns false, because the entries would cost more time than
  * they save. */
 static bool pair_literals(uint32_t *table, const uint8_t *lengths) {
     unsigned counts[MOST_BITS + 1] = {0}, found = 0;

@@ -17,7 +17,7 @@ enum { IS_SPECIAL = 1 << 15, IS_LINK = 1 << 14, IS_END = 1 << 13 };
 #define IS_LITERAL 0x80000000u
 #define ONE_BYTE (1u << 24)
 #define TWO_BYTES (2u << 24)
-/* The entry for bits that are no code. */
+/* The entry for bits that form no code. */
 #define IS_WRONG ((uint32_t)IS_SPECIAL)
 
 enum { MOST_LITERALS = 286, MOST_DISTANCES = 30, END_OF_BLOCK = 256 };

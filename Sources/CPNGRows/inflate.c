@@ -215,7 +215,8 @@ static inline __attribute__((always_inline)) inflate_result unpack_codes(
             }
         }
         unsigned length = (unsigned)VALUE;
-        /* Keeps enough bits for a distance (a code of up to 15 bits, and up to 13 extra bits) and for the next look. */
+        /* Keeps enough bits for a distance (a code of up to 15 bits, and up to 13 extra bits) and for the next lookup
+         * in `literals`. */
         if ((count & 63) < 28 + LITERAL_BITS) REFILL;
         entry = LOOK(distances, DISTANCE_BITS);
         TAKE;

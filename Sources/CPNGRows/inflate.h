@@ -8,7 +8,8 @@
 enum {
     /* Maximum distance of a match. */
     INFLATE_HISTORY = 1 << 15,
-    /* Readable bytes after `end`: a block's header has at most 563 bytes, and a round of codes reads a little ahead. */
+    /* Readable bytes after `end`: a block's header has at most 563 bytes, and a round of unpack_codes() reads a little
+     * ahead. */
     INFLATE_MARGIN = 1024,
     /* Readable bytes before `next`: a stored block gives back at most this many bytes that were read ahead. */
     INFLATE_REREAD = 8,
@@ -47,8 +48,8 @@ typedef enum { INFLATE_FULL, INFLATE_HUNGRY, INFLATE_OVER, INFLATE_DAMAGED } inf
 /* Unpacks from `*next` until `*made` reaches `limit`, `*next` reaches `end`, or the stream ends.
  *
  * After `end` there must be INFLATE_MARGIN readable bytes: the stream's own, or zeros after its last byte. Before
- * `*next` there must be INFLATE_REREAD bytes of the stream, or all if there are fewer. After `limit` there must be
- * INFLATE_SLACK writable bytes. The bytes from `oldest` to `*made` were unpacked earlier. */
+ * `*next` there must be INFLATE_REREAD bytes of the stream, or all its earlier bytes if there are fewer. After `limit`
+ * there must be INFLATE_SLACK writable bytes. The bytes from `oldest` to `*made` were unpacked earlier. */
 inflate_result png_rows_inflate(
     inflater *inflater, const uint8_t **next, const uint8_t *end, const uint8_t *oldest, uint8_t **made,
     uint8_t *limit);

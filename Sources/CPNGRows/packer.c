@@ -88,8 +88,8 @@ static bool pack_by_zlib(png_packer *packer, const uint8_t *rows, size_t count) 
     return packer->left > 0 || status == Z_STREAM_END;
 }
 
-/* Takes a segment of `end` bits. Clears the flag of its last block that says that no block follows, and appends an
- * empty block that ends at a whole byte. Returns the new length. */
+/* Takes a segment of `end` bits. Clears the flag in its last block that says that no block follows. Appends an empty
+ * block that ends at a whole byte. Returns the new length in bytes. */
 static size_t continue_segment(png_packer *packer, uint8_t *stream, size_t end) {
     stream[packer->inflater.block - stream] &= (uint8_t)~(1u << packer->inflater.block_bit);
     /* Three zero bits, which may need another byte, then a length of 0, and its inverse. */
@@ -98,8 +98,8 @@ static size_t continue_segment(png_packer *packer, uint8_t *stream, size_t end) 
     return length + 4;
 }
 
-/* Packs the segment's rows, filtered or unfiltered, whichever takes fewer bytes. A sample shows whether the packer must
- * try both. */
+/* Packs the segment's rows, filtered or unfiltered, in the form that takes fewer bytes. A sample shows whether the
+ * packer must try both forms. */
 static bool pack_segment(png_packer *packer) {
     size_t count = packer->count, room = packer->most_packed;
     size_t sample = count < SAMPLE ? count : SAMPLE, start = (count - sample) / 2;

@@ -8,11 +8,11 @@
  *   563 bytes; the header of a stored block has 7 bytes; a round of unpack_codes() refills at most three times with 7
  *   bytes, and loads 8. fill() keeps INFLATE_REREAD bytes before `next`, because a stored block gives back at most 7
  *   bytes that the inflater has read ahead.
- * - Unpacked bytes. A round of unpack_codes() begins before `limit`. It writes at most three times two literals, 2
- *   bytes each time, a match of at most 258 bytes, and 24 bytes beyond it: less than INFLATE_SLACK. It compares each
- *   distance with the number of bytes since the start of the window. copy_stored() copies a stored block only up to
- *   `limit`.
- * - Codes. make_table() refuses lengths that don't form a code, so that codes fill the first table exactly, and checks
+ * - Unpacked bytes. A round of unpack_codes() begins before `limit`. It writes at most three pairs of literals (6
+ *   bytes), a match of at most 258 bytes, and 24 bytes beyond the match. The sum is less than INFLATE_SLACK. It
+ *   compares each distance with the number of bytes since the start of the window. copy_stored() copies a stored block
+ *   only up to `limit`.
+ * - Codes. make_table() refuses lengths that don't form a code, so codes fill the first table exactly. It also checks
  *   that each second table fits. A mask of the table's bits limits each lookup. make_table() marks entries that no code
  *   reaches as wrong. read_lengths() compares repetitions with the number of lengths that are left.
  * - Rows. png_rows_open() refuses rows of more than MOST_A_ROW bytes, so no product overflows. unpack() keeps the bytes
@@ -37,11 +37,12 @@
 enum {
     RAW = 1 << 15,
     PACKED = 1 << 16,
-    /* The inflater may read this many bytes past the last byte. */
+    /* The inflater may read this many bytes past the last packed byte. */
     LOOK_AHEAD = 8,
     UNPACKED = 1 << 17,
     MOST_A_ROW = 1 << 20,
-    /* Limits on the chunks before or after the pixels, and on the bytes after them; far above those of a real file. */
+    /* Limits on the number of chunks before or after the pixels, and on the bytes after the pixels. Real files stay far
+     * below these limits. */
     MOST_CHUNKS = 1000,
     MOST_BEHIND = 1 << 24,
     CHECKSUM = 4,
@@ -62,7 +63,7 @@ struct png_rows {
     uint32_t length, checksum;
     uint8_t name[4];
 
-    /* Packed bytes of the stream of pixels: unread from `next` to `packed_end`. */
+    /* Packed bytes of the stream of pixels. The bytes from `next` to `packed_end` are unread. */
     uint8_t packed[PACKED + INFLATE_MARGIN + LOOK_AHEAD];
     const uint8_t *next;
     uint8_t *packed_end;
@@ -70,7 +71,8 @@ struct png_rows {
 
     inflater inflater;
     uint32_t adler;
-    /* Unpacked bytes from `unread` to `made`, after the bytes that a match may refer to. */
+    /* The unpacked bytes from `unread` to `made` belong to rows that are still to be read. Before them, the window
+     * keeps the bytes that a match may refer to. */
     uint8_t *window, *unread, *made, *limit;
     /* Buffers for this row and the row above it, swapped after each row. */
     uint8_t *rows[2];

@@ -19,9 +19,10 @@ static inline lanes wide(bytes pixel) { return __builtin_convertvector(pixel, la
 static inline bytes narrow(lanes pixel) { return __builtin_convertvector(pixel, bytes); }
 static inline lanes choose(lanes mask, lanes yes, lanes no) { return (yes & mask) | (no & ~mask); }
 
-/* Returns the neighbour that is nearest to left + above - corner. If several are equally near, returns the first of
- * left, above and corner. If `corner` does not lie between `left` and `above`, the result is whichever of those two is
- * farther from `corner`. In this computation, fewer steps depend on `left` than in a comparison of three distances. */
+/* Returns the neighbour that is nearest to left + above - corner. If several neighbours are equally near, prefers
+ * `left`, then `above`, then `corner`. If `corner` does not lie between `left` and `above`, the result is whichever of
+ * those two is farther from `corner`. In this computation, fewer steps depend on `left` than in a comparison of three
+ * distances. */
 static inline lanes paeth(lanes left, lanes above, lanes corner) {
     lanes threshold = corner * 3 - above - left;
     lanes is_less = left < above;

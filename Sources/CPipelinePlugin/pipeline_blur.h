@@ -14,7 +14,7 @@
 
 #include "pipeline_vips.h"
 
-/* Makes a picture of floating-point samples, whose regions `generate` computes from `in`. libvips frees `memory`
+/* Makes a picture of floating-point samples. `generate` computes its regions from `in`. libvips frees `memory` together
  * with the picture. */
 static inline int pipeline_made(
     VipsImage *in, int width, int height, int bands, VipsGenerateFn generate, void *memory, VipsImage **out) {
@@ -36,7 +36,7 @@ static inline int pipeline_made(
     return 0;
 }
 
-/* ---- The samples that are blurred ---- */
+/* ---- The samples to blur ---- */
 
 typedef enum PipelineSamples {
     PIPELINE_COLOURS,
@@ -242,7 +242,7 @@ typedef struct PipelineNeighbours {
     float weights[4];
 } PipelineNeighbours;
 
-/* Finds the pixels of a row from which pixel `x` of the enlarged row is computed. The row has `size` pixels, and the
+/* Finds the four pixels of a row that determine pixel `x` of the enlarged row. The row has `size` pixels, and the
  * enlarged row is `shrink` times as long. */
 static inline PipelineNeighbours pipeline_neighbours(int x, int shrink, int size) {
     float place = ((float)x + 0.5f) / (float)shrink - 0.5f, first = floorf(place), t = place - first;

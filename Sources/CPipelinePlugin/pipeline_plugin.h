@@ -164,8 +164,8 @@ typedef enum PipelineTrait {
      * costs almost nothing. */
     PIPELINE_MOVES_PIXELS = 1 << 6,
     /* The gain map of an HDR picture still fits the result: an HDR screen may brighten each pixel of the result by the
-     * same factor as the pixel of the input. With PIPELINE_LUMA_ONLY the host reduces the gain map to luma. Without
-     * this trait, the result has no gain map, unless the filter only moves pixels. This trait excludes
+     * same factor as the same pixel of the input. With PIPELINE_LUMA_ONLY the host reduces the gain map to luma.
+     * Without this trait, the result has no gain map, unless the filter only moves pixels. This trait excludes
      * PIPELINE_CHANGES_SIZE. */
     PIPELINE_KEEPS_GAIN_MAP = 1 << 7,
     /* The filter asks the host for texts of the picture, by `host->text`. This trait excludes PIPELINE_POINTWISE. */

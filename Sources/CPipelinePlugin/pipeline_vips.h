@@ -156,7 +156,7 @@ static inline const void *pipeline_file(const PipelineHost *host, const Pipeline
 }
 
 /* Draws a text as a mask from 0 to 255. `points` is the font size; one point is one pixel here. Lines wrap at `width`
- * pixels, or end only at the text's own line breaks if `width` is 0. The resolution must never change: when the
+ * pixels. If `width` is 0, lines end only at the text's own line breaks. The resolution must never change: when the
  * resolution changes, Debian 12's Pango discards its fonts, and may crash if its thread is still looking for a font
  * (libvips issue 3660). */
 static inline int pipeline_letters(const char *text, const char *font, double points, int width, VipsImage **out) {
@@ -264,8 +264,8 @@ static inline double pipeline_s_curve(double x, double contrast) {
 /* ---- Pixel by pixel ---- */
 
 /* Up to PIPELINE_RUN neighbouring pixels of one row, the first of them at (`x`, `y`). `samples` has a row of `count`
- * samples for each of the `bands` colours, which are grey, or red, green and blue. If `has_alpha`, one more row has the
- * alpha. Samples are from 0 to 1. */
+ * samples for each of the `bands` colours, which are grey, or red, green and blue. If `has_alpha` is true, one more row
+ * has the alpha. Samples are from 0 to 1. */
 enum { PIPELINE_RUN = 256 };
 
 typedef struct PipelineRun {
@@ -387,8 +387,8 @@ static inline int pipeline_generate(VipsRegion *region, void *sequence, void *im
     return 0;
 }
 
-/* Makes a picture with the size and the bands of `input`. `pixels` computes its samples from the input's samples if
- * `is_read`, and otherwise from zeros. */
+/* Makes a picture with the size and the bands of `input`. `pixels` computes its samples. If `is_read` is true, it
+ * computes them from the input's samples, otherwise from zeros. */
 static inline int pipeline_compute(
     VipsImage *input, gboolean is_read, VipsImage *beside, PipelinePixels pixels, const void *context, size_t size,
     VipsImage **out) {

@@ -108,7 +108,8 @@ public:
     }
 };
 
-/* Turns exceptions into error codes, because no exception may reach Swift. LibRaw's vectors throw one if memory runs out. */
+/* Turns exceptions into error codes, because no exception may reach Swift. LibRaw's vectors throw an exception if
+ * memory runs out. */
 template <typename Body> int guarded(Body body) {
     try {
         return body();
@@ -119,7 +120,8 @@ template <typename Body> int guarded(Body body) {
     }
 }
 
-/* Keeps OpenMP, with which LibRaw is built, from starting a thread for each processor. Applies only to the calling thread. */
+/* LibRaw is built with OpenMP. Keeps OpenMP from starting a thread for each processor. Applies only to the calling
+ * thread. */
 void use_one_thread() {
     using Call = void (*)(int);
     static const auto call = (Call)dlsym(RTLD_DEFAULT, "omp_set_num_threads");

@@ -1,4 +1,4 @@
-/* libvips for Swift: one static inline wrapper for each variadic call that is needed. */
+/* libvips for Swift: a static inline wrapper for each variadic call that Swift needs. */
 #ifndef PIPELINED_CVIPS_SHIM_H
 #define PIPELINED_CVIPS_SHIM_H
 
@@ -111,15 +111,15 @@ static inline int cvips_gifsave(VipsImage *in, VipsTarget *target, int effort, g
     return vips_gifsave_target(in, target, "effort", effort, "strip", strip, NULL);
 }
 
-/* The bytes that were written to a memory target, once it has ended. They are valid as long as `blob`, which the caller must
- * unref. */
+/* Returns the bytes in a memory target that has ended. The caller must unref `blob`; until then, the bytes stay
+ * valid. */
 static inline const void *cvips_target_bytes(VipsTarget *target, VipsBlob **blob, size_t *length) {
     g_object_get(target, "blob", blob, NULL);
     return *blob ? vips_blob_get(*blob, length) : NULL;
 }
 
-/* Creates a source that reads and seeks through the caller's functions, which receive `data` as the last argument. The source
- * calls `release` when it no longer needs `data`. */
+/* Creates a source that reads and seeks through the caller's functions, which receive `data` as the last argument. The
+ * source calls `release` when it no longer needs `data`. */
 static inline VipsSource *cvips_source_new(
     gint64 (*read)(VipsSourceCustom *source, void *bytes, gint64 count, void *data),
     gint64 (*seek)(VipsSourceCustom *source, gint64 offset, int whence, void *data), void *data,
@@ -134,7 +134,8 @@ static inline VipsSource *cvips_source_new(
     return VIPS_SOURCE(source);
 }
 
-/* Creates a target that writes, reads and seeks through the caller's functions, which receive `data` as the last argument. */
+/* Creates a target that writes, reads and seeks through the caller's functions, which receive `data` as the last
+ * argument. */
 static inline VipsTarget *cvips_target_new(
     gint64 (*write)(VipsTargetCustom *target, const void *bytes, gint64 count, void *data),
     gint64 (*read)(VipsTargetCustom *target, void *bytes, gint64 count, void *data),
@@ -157,8 +158,9 @@ static inline guint cvips_references(VipsImage *image) {
     return (guint)g_atomic_int_get((gint *)&G_OBJECT(image)->ref_count);
 }
 
-/* If a blob field of `image` does not own its bytes, makes it own a copy of them. Some loaders, such as heifload of libvips
- * 8.14, free the bytes with their image. But other pictures share the field by reference, and may outlive that image. */
+/* If a blob field of `image` does not own its bytes, makes the field own a copy of the bytes. Some loaders, such as
+ * heifload of libvips 8.14, free the bytes with their image. But other pictures share the field by reference, and may
+ * outlive that image. */
 static inline void *cvips_own_blob(VipsImage *image, const char *name, GValue *value, void *unused) {
     (void)image; (void)name; (void)unused;
     if (G_VALUE_TYPE(value) != VIPS_TYPE_BLOB) return NULL;
@@ -192,8 +194,8 @@ static inline void cvips_error(const char *domain, const char *text) {
 
 /* Signals. */
 
-/* From now on libvips calls `eval` while it computes the pixels of `image`, and `posteval` at the end of the computation.
- * cvips_off_evaluation stops these calls. */
+/* From now on libvips calls `eval` while it computes the pixels of `image`, and `posteval` at the end of the
+ * computation. cvips_off_evaluation stops these calls. */
 static inline void cvips_on_evaluation(
     VipsImage *image, void (*eval)(VipsImage *image, VipsProgress *progress, void *data),
     void (*posteval)(VipsImage *image, VipsProgress *progress, void *data), void *data) {
@@ -228,7 +230,7 @@ static inline int cvips_crop(VipsImage *in, VipsImage **out, int left, int top, 
     return vips_extract_area(in, out, left, top, width, height, NULL);
 }
 
-/* Extends the picture at the bottom, with black pixels, or transparent ones if it has alpha. */
+/* Extends the picture at the bottom. The new pixels are black; if the picture has alpha, they are transparent. */
 static inline int cvips_extend(VipsImage *in, VipsImage **out, int height) {
     return vips_embed(in, out, 0, 0, in->Xsize, height, NULL);
 }
@@ -287,8 +289,8 @@ static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first,
     return vips_extract_band(in, out, first, "n", count, NULL);
 }
 
-/* Computes rounded Rec. 601 luma from three bands of 8 or 16 bits, and keeps a fourth band. Uses integers, which cost a
- * fraction of vips_recomb's floating-point numbers. */
+/* Computes rounded Rec. 601 luma from three bands of 8 or 16 bits, and keeps a fourth band. Uses integers, because
+ * vips_recomb's floating-point arithmetic takes several times as long. */
 static inline int cvips_luma_rows(VipsRegion *out, void *sequence, void *unused, void *alpha, gboolean *stop) {
     VipsRegion *in = (VipsRegion *)sequence;
     const VipsRect *area = &out->valid;
@@ -360,9 +362,9 @@ static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height
 }
 
 /* Creates a picture of `count` frames, each below the previous one. Every frame has the size of `first`, and the
- * picture has the metadata of `first`. `frame` returns the pixels of a frame, or NULL if it failed. The pixels stay
- * valid until `frame` is called for another frame. `frame` is called for each row, from top to bottom: a thread that
- * needs later rows waits for the other threads. */
+ * picture has the metadata of `first`. `frame` returns the pixels of a frame, or NULL on failure. The pixels stay valid
+ * until `frame` is called for another frame. `frame` is called for each row, from top to bottom: a thread that needs
+ * later rows waits for the other threads. */
 typedef struct {
     const void *(*frame)(int number, void *data);
     void *data;
@@ -400,9 +402,9 @@ static inline int cvips_strip(
     return failed ? -1 : 0;
 }
 
-/* Blackens the rows that the reader of `in` could not read, and left uninitialised. After each read, `count` returns
- * the number of rows that are present; all later rows become black. A picture without any row is an error. `count`
- * receives `data`, and so does `release` when the picture is freed. */
+/* Blackens the rows that the reader of `in` could not read and left uninitialised. After each read, `count` returns the
+ * number of rows that are present; all later rows become black. A picture without any row is an error. `count` and
+ * `release` receive `data`. libvips calls `release` when it frees the picture. */
 typedef struct {
     int (*count)(void *data);
     void *data;
@@ -445,8 +447,8 @@ static inline int cvips_present_rows(
 }
 
 /* Creates an 8-bit picture with the size and metadata of `in`. `next` returns its rows from top to bottom. When `next`
- * returns NULL, that row and all further rows are copied from `in`. `next` receives `data`, and so does `release` when
- * the picture is freed. */
+ * returns NULL, that row and all further rows are copied from `in`. `next` and `release` receive `data`. libvips calls
+ * `release` when it frees the picture. */
 typedef struct {
     const VipsPel *(*next)(void *data);
     void *data;
@@ -500,7 +502,8 @@ static inline int cvips_read_rows(
     return failed ? -1 : 0;
 }
 
-/* Computes the picture, and hands its rows to `take`, from top to bottom. `take` receives `data`, and returns -1 to stop. */
+/* Computes the picture, and passes its rows from top to bottom to `take`. `take` receives `data`, and returns -1 to
+ * stop. */
 typedef struct {
     int (*take)(void *data, const VipsPel *row);
     void *data;
@@ -518,8 +521,8 @@ static inline int cvips_sink_rows(VipsImage *in, int (*take)(void *data, const V
     return vips_sink_disc(in, cvips_take_rows, &sink);
 }
 
-/* Creates an 8-bit picture whose rows `fill` computes on demand. `fill` receives `data`, and so does `release` when the picture
- * is freed. */
+/* Creates an 8-bit picture whose rows `fill` computes on demand. `fill` and `release` receive `data`. libvips calls
+ * `release` when it frees the picture. */
 static inline VipsImage *cvips_made_rows(
     int width, int height, int bands,
     int (*fill)(VipsRegion *out, void *sequence, void *data, void *unused, gboolean *stop), void *data,
@@ -605,7 +608,7 @@ static inline int cvips_text(VipsImage **out, const char *text, const char *font
 
 /* Operations by name. libvips describes their arguments with GObject's type macros, which Swift can't use. */
 
-/* The type of an operation's argument; 0 if it has no such argument. */
+/* The type of an operation's argument; 0 if the operation has no such argument. */
 static inline GType cvips_argument_type(VipsOperation *operation, const char *name) {
     GParamSpec *argument = g_object_class_find_property(G_OBJECT_GET_CLASS(operation), name);
     return argument ? argument->value_type : 0;

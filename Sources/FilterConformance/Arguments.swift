@@ -4,7 +4,7 @@ struct Arguments {
     var task = Task.help
     /// The plugin, followed by the arguments of the task.
     var words: [String] = []
-    /// Folders that contain one resource folder per filter, with the filter's name.
+    /// Folders that contain the filters' resource folders. A resource folder has the name of its filter.
     var resources: [String] = []
     /// Whether the workers join several filters into one table.
     var joins = true

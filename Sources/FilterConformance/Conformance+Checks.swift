@@ -107,8 +107,8 @@ extension Conformance {
     // MARK: - Over time
 
     private static let rounds = 40
-    /// Maximum growth of a worker's memory, in bytes, over the last three quarters of the rounds. This is about half a
-    /// picture's size per round.
+    /// Maximum growth of a worker's memory, in bytes, over the last three quarters of the rounds. The limit is about
+    /// half a picture's size per round.
     private static let mostGrowth = 10 << 20
 
     private func again() throws -> String {

@@ -24,8 +24,8 @@ extension Conformance {
         }
     }
 
-    /// Maximum mean difference of the samples, on a scale of 255. It is not 0, because luma is rounded before the
-    /// filter runs, and a steep filter amplifies the rounding in places.
+    /// Maximum mean difference of the samples, on a scale of 255. The limit is not 0, because luma is rounded before
+    /// the filter runs, and a steep filter amplifies the rounding in places.
     private static let roundings = 2.0
 
     func pointwise() throws -> String {

@@ -52,7 +52,7 @@ final class Conformance {
         }
     }
 
-    /// A worker that joins filters and honours all traits, as the daemon's workers do.
+    /// A worker that joins filters into lookup tables and honours all traits, as the daemon's workers do.
     func process() throws -> FilterProcess {
         if let joining, joining.isAlive { return joining }
         let new = try start()

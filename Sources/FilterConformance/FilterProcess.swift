@@ -27,8 +27,8 @@ final class FilterProcess {
     /// Timeout for one picture, and for loading.
     private let patience: Duration
 
-    /// Without `joins`, the worker makes no lookup tables. If `trait` is given, the worker handles filters as if they
-    /// lacked this trait.
+    /// If `joins` is false, the worker makes no lookup tables. If `trait` is given, the worker handles filters as if
+    /// they lacked this trait.
     init(
         _ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil,
         hang: Hang = Hang()

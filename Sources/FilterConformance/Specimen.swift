@@ -60,7 +60,8 @@ struct Specimen: Equatable {
         samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)) / (is16Bit ? 257 : 1)
     }
 
-    /// The largest difference between two samples, in levels; nil when the pictures differ in size, bands or depth.
+    /// The largest difference between corresponding samples, in levels; nil when the pictures differ in size, bands or
+    /// depth.
     func difference(_ other: Specimen) -> Int? {
         guard width == other.width, height == other.height, bands == other.bands, is16Bit == other.is16Bit else {
             return nil

@@ -7,7 +7,8 @@ public struct Arrangement: Sendable, Hashable {
     /// encloses the input, opaque `colour` fills the space around the input.
     public var left = 0, top = 0, width: Int, height: Int
     public var colour = Colour(red: 0, green: 0, blue: 0)
-    /// After that, `isMirrored` mirrors the part left to right, and `quarters` turns it clockwise by quarter turns.
+    /// `isMirrored` mirrors the part left to right. After the mirroring, `quarters` turns the part clockwise by quarter
+    /// turns.
     public var isMirrored = false
     public var quarters = 0
 

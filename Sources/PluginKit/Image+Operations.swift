@@ -2,8 +2,8 @@
 extension Image {
     // MARK: - Samples
 
-    /// Multiplies each sample by `factor` and adds `offset`, which have one value for each band, or one value for all
-    /// bands. The result's samples are 8-bit integers if `uchar` is true, and floating-point numbers otherwise.
+    /// Multiplies each sample by `factor` and adds `offset`. Each list has one value for each band, or a single value
+    /// for all bands. The result's samples are 8-bit integers if `uchar` is true, and floating-point numbers otherwise.
     public func linear(_ factor: [Double], _ offset: [Double], uchar: Bool = false) throws -> Image {
         try Self.call(
             "linear",
@@ -42,8 +42,8 @@ extension Image {
         try Self.call("relational_const", ["in": .image(self), "relational": .text(relation), "c": .numbers(values)])
     }
 
-    /// Takes each pixel from `then` where this picture is not 0, and from `otherwise` elsewhere. With `blend`, mixes
-    /// `then` and `otherwise` in proportion to this picture's value, from 0 to 255.
+    /// Takes each pixel from `then` where this picture is not 0, and from `otherwise` elsewhere. If `blend` is true,
+    /// mixes `then` and `otherwise` in proportion to this picture's value, from 0 to 255.
     public func ifthenelse(_ then: Image, _ otherwise: Image, blend: Bool = false) throws -> Image {
         try Self.call(
             "ifthenelse",

@@ -6,7 +6,7 @@ struct Arguments {
     var task = Task.work
     /// Plugin files and folders.
     var words: [String] = []
-    /// Folders that contain one resource folder per filter, with the filter's name.
+    /// Folders that contain the filters' resource folders. A resource folder has the name of its filter.
     var resources: [String] = []
     var joins = true
     /// Traits that the worker ignores, though its filters declare them.

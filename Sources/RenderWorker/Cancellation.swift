@@ -43,7 +43,8 @@ final class Cancellation: Sendable {
     /// Runs `body`, which evaluates `picture`, and lets `cancel` stop the evaluation. Throws `Cancelled` after a cancel
     /// request even if `body` succeeds, because encoders and whole-picture decoders report success when they are
     /// stopped. `encoding` is the work that the encoder does after the evaluation's last pixel. Pass it for each
-    /// evaluation that `OpenPicture.evaluations` counts. If it is nil, the evaluation's progress is not reported.
+    /// evaluation that `OpenPicture.evaluations` counts. If `encoding` is nil, the evaluation's progress is not
+    /// reported.
     func guarding<Result>(
         _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {

@@ -8,11 +8,11 @@ struct Sheet {
     private static let gap: Int32 = 16
     private static let ground = 34.0
     private static let ink = 230.0
-    /// Maximum pictures in one row; more are arranged in several rows.
+    /// Maximum pictures in a single row; more pictures are arranged in several rows.
     private static let mostInRow = 4
 
     private let request: SheetRequest
-    /// Whether this worker may read fonts, and so draws captions.
+    /// Whether this worker draws captions, which it can do only if it may read fonts.
     private let writes: Bool
 
     init(_ request: SheetRequest, writes: Bool) {

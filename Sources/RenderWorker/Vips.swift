@@ -58,7 +58,8 @@ enum Vips {
         return FileSystem.join(folder, "vips-modules-\(vips_version(0)).\(vips_version(1))/\(name)")
     }
 
-    /// Loads a module if its file exists. Otherwise libvips has the module's code built in, or works without it.
+    /// Loads a module if its file exists. Otherwise libvips has the module's code built in, or works without the
+    /// module.
     private static func load(_ name: String) {
         if let module = module(name) { _ = g_module_open(module, G_MODULE_BIND_LAZY) }
     }

@@ -11,7 +11,7 @@ enum VipsWarning {
     /// May be called on any thread.
     static func note(_ text: UnsafePointer<CChar>?) {
         noted.withLock { $0 += 1 }
-        // Ignore these two: they follow the warning that gives the reason.
+        // Ignore these two warnings, because they follow the warning that gives the reason.
         guard let text, case let text = String(cString: text), text != "Invalid IHDR data",
             !text.hasPrefix("error in tile")
         else { return }

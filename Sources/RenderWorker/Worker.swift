@@ -32,7 +32,8 @@ final class Worker: Sendable {
         var picture: OpenPicture?
         /// Files for the results, if they came with the open request.
         var targets: [Descriptor] = []
-        /// Outputs of the latest open request that listed any. A request without outputs uses these.
+        /// The outputs of the latest open request that listed outputs. A request that lists no outputs uses these
+        /// outputs.
         var outputs: [RenderOutput] = []
     }
 

@@ -9,7 +9,7 @@ extension SIMD4<Float> {
         self.init(Float(hex >> 16 & 255) / 255, Float(hex >> 8 & 255) / 255, Float(hex & 255) / 255, 1)
     }
 
-    /// Blends this colour (`amount` 0) with another colour (`amount` 1).
+    /// Blends this colour with another colour. `amount` is the weight of the other colour, from 0 to 1.
     func mixed(_ other: Self, _ amount: Float) -> Self {
         self + (other - self) * unit(amount)
     }

@@ -22,8 +22,8 @@ typedef struct {
  * header extends beyond these bytes. */
 bool jpeg_planes_can_decode(const uint8_t *start, size_t length);
 
-/* Decodes a file at 1/shrink of its size, where shrink is 1, 2, 4 or 8: luma alone if count is 1, or luma, blue and
- * red chroma if it is 3.
+/* Decodes a file at 1/shrink of its size. `shrink` is 1, 2, 4 or 8. If `count` is 1, decodes only luma. If `count` is
+ * 3, decodes luma, blue chroma and red chroma.
  *
  * The luma plane must have the width and height of the picture divided by shrink, rounded up. A chroma plane must have
  * the width and height of the luma plane divided by the subsampling, rounded up. Nothing is written outside the planes.

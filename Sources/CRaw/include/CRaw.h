@@ -1,5 +1,5 @@
-/* LibRaw for Swift. LibRaw is written in C++, and its structures change between versions. So this header declares a C function
- * for each call that is needed; the functions make no decisions. */
+/* LibRaw for Swift. LibRaw is written in C++, and its structures change between versions. So this header declares a C
+ * function for each LibRaw call that Swift needs. The functions make no decisions. */
 #ifndef PIPELINED_CRAW_H
 #define PIPELINED_CRAW_H
 
@@ -60,7 +60,8 @@ void craw_close(craw_file *file);
 
 int craw_read_header(craw_file *file, craw_header *header);
 
-/* Read the header before any preview: LibRaw discards everything that it knows about the file if a preview can't be read. */
+/* Read the header before any preview: if LibRaw can't read a preview, it discards everything that it knows about the
+ * file. */
 int craw_preview_count(craw_file *file);
 craw_preview craw_preview_at(craw_file *file, int index);
 /* The bytes belong to `file`, and stay valid until another preview is read. */

@@ -93,7 +93,7 @@ static int write_text(
     return vips_embed(letters, out, left, top, room->width, room->height, NULL);
 }
 
-/* Makes the strip with both texts, in the bands and the sample format of `like`. */
+/* Makes the strip with both texts. The strip has the bands and the sample format of `like`. */
 static int write_strip(
     const PipelineValue *values, const char *caption, const char *credit, const VipsRect *room, VipsImage *like,
     VipsImage **out) {

@@ -42,7 +42,7 @@ static void clear(void *memory) {
     g_bytes_unref(table->file);
 }
 
-/* Reads up to three numbers, and returns their number; 0 if anything else follows them. */
+/* Reads up to three numbers. Returns how many numbers it has read, or 0 if anything else follows them. */
 static int numbers(const char *text, float *found) {
     int count = 0;
     char *end;
@@ -55,7 +55,8 @@ static int numbers(const char *text, float *found) {
     return text[strspn(text, " \t\r")] == 0 ? count : 0;
 }
 
-/* Allocates a table of this size. Returns FALSE if the size is not valid, or if the file has a size already. */
+/* Allocates a table of this size. Returns FALSE if the size is not valid, or if an earlier line has already set a
+ * size. */
 static gboolean make_room(Table *table, int dimensions, int size) {
     if (table->colours || size < 2 || size > (dimensions == 1 ? 65536 : 129))
         return FALSE;

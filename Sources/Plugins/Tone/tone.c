@@ -37,7 +37,7 @@ typedef struct Editing {
     PipelineCurve light[3], tones;
 } Editing;
 
-/* The context of `multiply` and `curve`. `white` is the largest value that white gets in any band from `gains`, but at
+/* The context of `multiply` and `curve`. `white` is the largest value to which `gains` raise white in any band, but at
  * least 1. */
 typedef struct Light {
     const PipelineValue *values;

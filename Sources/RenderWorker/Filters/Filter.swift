@@ -58,8 +58,8 @@ struct Filter {
         return try result.format == input.format ? result : result.inUsualSamples(as: input.format)
     }
 
-    /// Returns where the filter puts the pixels of a picture of this size. Nil if the filter does more than move
-    /// pixels, or if it fails; `apply` then reports the reason.
+    /// Returns where the filter puts the pixels of a picture of this size. Returns nil if the filter does more than
+    /// move pixels. Also returns nil if the filter fails; `apply` then reports the reason.
     func arrangement(_ stage: Stage, _ width: Int, _ height: Int) -> PipelineArrangement? {
         guard description.traits.contains(.movesPixels), let arrange = filter.arrange else { return nil }
         var result = PipelineArrangement()

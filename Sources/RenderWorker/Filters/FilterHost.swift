@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The host's side of the plugin contract: the functions that filters may call, and the messages that they send. A
-/// worker renders one picture at a time, so one state is enough.
+/// The host's side of the plugin contract: the functions that filters may call, and the messages that filters send. A
+/// worker renders one picture at a time, so a single state serves all filters.
 ///
 /// The table of functions that a filter receives is never freed. So a filter that keeps the pointer, against the
 /// contract, reads no freed memory.
@@ -101,8 +101,8 @@ enum FilterHost {
         return try body()
     }
 
-    /// Runs `body`, which calls a filter's function. The filter may read `words`. Returns the message that the filter
-    /// passed to `fail`, if any.
+    /// Runs `body`, which calls a filter's function. The filter may read the texts in `words`. Returns the message that
+    /// the filter passed to `fail`, if any.
     static func complaint(about words: PictureWords = PictureWords(), _ body: () -> Void) -> String? {
         state.withLock { ($0.complaint, $0.words) = (nil, words) }
         body()

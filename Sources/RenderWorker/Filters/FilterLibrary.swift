@@ -18,8 +18,8 @@ struct FilterLibrary {
     /// Bytes left for filters' descriptions in the `hello` message to the daemon.
     private var room = WorkerChannel.longestMessage * 3 / 4
 
-    /// `paths` are plugin files, or folders of them; `resources` are folders that contain the filters' own folders.
-    /// Without `joins`, each filter runs on the picture itself instead of becoming part of a lookup table. Calls
+    /// `paths` are plugin files, or folders of them; `resources` are folders that contain the filters' own folders. If
+    /// `joins` is false, each filter runs on the picture itself instead of becoming part of a lookup table. Calls
     /// `loading` before it loads each file.
     init(
         _ paths: [String], resources: [String] = [], joins: Bool = true, withdrawn: Set<StageTrait> = [],
@@ -56,7 +56,7 @@ struct FilterLibrary {
 
     func traits(_ stage: Stage) -> Set<StageTrait> { filters[stage.name]?.description.traits(of: stage) ?? [] }
 
-    /// Whether the stage does nothing but move pixels, whatever the picture.
+    /// Whether the stage only moves pixels, and does so in the same way for all pictures of one size.
     func movesPixels(_ stage: Stage) -> Bool {
         traits(stage).contains(.movesPixels) && filters[stage.name]?.arrangement(stage, 1000, 1000) != nil
     }
@@ -66,7 +66,7 @@ struct FilterLibrary {
         table(stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha)
     }
 
-    /// The same, for callers that know only these two properties of the picture.
+    /// Like `table(_:of:)`, for callers that know only these two properties of the picture.
     func table(_ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool) -> FilterTable? {
         let length = TableRun.length(stages, isGrey: isGrey, hasAlpha: hasAlpha, traits: traits)
         guard joins, length > 0 else { return nil }

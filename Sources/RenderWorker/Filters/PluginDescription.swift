@@ -1,7 +1,7 @@
 import CPipelinePlugin
 import PipelineModel
 
-/// Converts a plugin's description of itself to a `StageDescription`, and rejects invalid ones.
+/// Converts a plugin's description of itself to a `StageDescription`, and rejects an invalid description.
 struct PluginDescription {
     private let layout: PluginLayout
     private let file: String

@@ -1,7 +1,7 @@
 import CPipelinePlugin
 
-/// A plugin's description, copied to this host's struct layout. Older plugins have shorter structs, newer plugins
-/// longer ones.
+/// A plugin's description, copied to this host's struct layout. Older plugins have shorter structs, and newer plugins
+/// have longer structs.
 struct PluginLayout {
     let filter: PipelineFilter
     let parameters: [PipelineParameter]
@@ -15,7 +15,7 @@ struct PluginLayout {
     /// Minimum size of a `PipelineFilter`: all versions have the fields up to `apply`.
     private static let leastFilter = apply + MemoryLayout<UnsafeRawPointer>.size
     private static let leastParameter = MemoryLayout<PipelineParameter>.size
-    /// Maximum size of a struct. No version of the contract has a larger one.
+    /// Maximum size of a struct. No version of the contract has a larger struct.
     private static let most = 4096
     private static let mostParameters = 64
 

@@ -9,8 +9,8 @@ struct GainMap {
         /// ISO 21496-1: the numbers and, unless they have been changed, their binary form from the file. The file may
         /// contain Adobe's XMP as well.
         case iso(GainMapNumbers, [UInt8]?)
-        /// Apple's own form. The map's XMP contains the properties. If it does not contain the headroom, the maker
-        /// notes of the main picture do.
+        /// Apple's own form. The map's XMP contains the properties. If the XMP lacks the headroom, the maker notes of
+        /// the main picture contain it.
         case apple(xmp: [UInt8], hasHeadroom: Bool)
     }
 
@@ -31,7 +31,7 @@ struct GainMap {
         case found(GainMap)
         case unusable(String)
 
-        /// In words, for the description of the picture.
+        /// The finding in words, for the description of the picture.
         var words: String? {
             switch self {
             case .none: nil

@@ -95,7 +95,8 @@ struct GainMapPlacement {
     private static let leastSide = 128.0
 
     /// The size of the result's map. The map has as many samples per pixel as the map of the stored picture. A small
-    /// result's map has more samples per pixel, but no more than the source provides.
+    /// result's map has more samples per pixel, but no more samples than the source's map has for the same part of the
+    /// picture.
     func size(ofMap map: (width: Int, height: Int), of stored: (width: Int, height: Int)) -> Size {
         let across = (there: Double(map.width) * part.width, share: Double(map.width) / Double(stored.width))
         let down = (there: Double(map.height) * part.height, share: Double(map.height) / Double(stored.height))

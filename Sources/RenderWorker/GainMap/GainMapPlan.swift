@@ -3,7 +3,8 @@ import WorkerProtocol
 
 /// Whether a result keeps the picture's gain map, and if not, why.
 enum GainMapPlan {
-    /// There is no gain map, or the result is not meant to have one (`hdr=drop`).
+    /// There is no gain map, or the result should not have a gain map: with `hdr=drop`, or in a file that only passes a
+    /// picture on across a barrier.
     case none
     case kept(GainMapPlacement)
     /// Why the result loses the gain map, in words.
@@ -68,7 +69,7 @@ enum GainMapPlan {
         throw WorkerFailure(losingGainMap: reason)
     }
 
-    /// In words, for `explain`; nil if there is nothing to say.
+    /// The plan in words, for `explain`; nil if there is nothing to say.
     var words: String? {
         switch self {
         case .none: nil

@@ -47,7 +47,7 @@ final class GainMaps {
 
         var file: GainMapFile? { if case .file(let file) = self { file } else { nil } }
 
-        /// In words, for the job's story; nil if there is nothing to say.
+        /// The outcome in words, for the job's story; nil if there is nothing to say.
         var words: String? {
             switch self {
             case .none: nil
@@ -177,7 +177,7 @@ final class GainMaps {
             blue: sample(2))
     }
 
-    /// The map of a result without colours. Its samples are proportional to the gain.
+    /// The map of a result without colours. Its samples are a linear function of the gain.
     private static func luma(of planes: Planes, _ numbers: GainMapNumbers) -> Planes? {
         let (all, gains) = (
             numbers.ofLuma.channels[0],

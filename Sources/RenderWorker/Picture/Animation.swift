@@ -14,7 +14,7 @@ struct Animation {
     private static let times = ["delay", "loop"]
 
     /// Nil for a still picture. `file` is the header of `source`. After a barrier, `source` has all frames in one tall
-    /// picture, and `original` is given.
+    /// picture, and `original` is the original file. Before a barrier, `original` is nil.
     init?(_ source: SourceFile, _ file: Picture, original: SourceFile?) throws {
         self.source = source
         self.original = original ?? source
@@ -22,7 +22,7 @@ struct Animation {
         let header = try original.map { original in try original.reading { try original.picture() } } ?? file
         frames = header.integer("n-pages") ?? 1
         height = original == nil ? file.height : file.height / max(1, frames)
-        // libvips accepts a truncated GIF as complete, so check its end here.
+        // libvips accepts a truncated GIF as complete, so check the file's end here.
         try self.original.refuseMissingEnd()
         guard frames > 1, height > 0, original == nil || file.height == height * frames else { return nil }
     }

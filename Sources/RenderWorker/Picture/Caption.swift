@@ -1,7 +1,7 @@
 import PipelineModel
 
-/// Caption and credit from the download list that named the picture. Adds both as XMP and, to a JPEG or TIFF, also as
-/// IPTC.
+/// Caption and credit from the download list that named the picture. Adds both as XMP. If the result is a JPEG or TIFF,
+/// also adds both as IPTC.
 struct Caption {
     private let caption: String?
     private let credit: String?

@@ -42,7 +42,7 @@ struct Credit {
 }
 
 extension EXIF {
-    /// A text of the first directory. Nil when the text is missing or, as many cameras write it, blank.
+    /// A text of the first directory. Nil if the text is missing or blank; many cameras write blank texts.
     fileprivate func text(_ tag: Int) -> String? { Self.text(tag, in: main) }
 
     fileprivate mutating func set(_ tag: Int, _ text: String) {

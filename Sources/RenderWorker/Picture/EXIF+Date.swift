@@ -2,7 +2,7 @@ import Foundation
 import PipelineModel
 
 extension EXIF {
-    /// The first valid one of three dates: when the picture was taken, digitized, and changed.
+    /// The first valid date of three: when the picture was taken, digitized, and changed.
     var date: PictureDate? {
         let fields: [(entries: [Entry], tag: Int, source: PictureDate.Source)] = [
             (photo, 0x9003, .original), (photo, 0x9004, .digitized), (main, 0x0132, .changed),

@@ -61,7 +61,7 @@ extension EXIF {
     }
 
     /// Serialises all directories. The first directory comes last in the bytes, because it contains the offsets of the
-    /// other directories. `first` is its own offset.
+    /// other directories. `first` is the offset of the first directory.
     private func directories(
         at start: Int, in form: TIFFForm, joining own: [Entry], next: Int
     ) -> (bytes: [UInt8], first: Int) {

@@ -32,7 +32,8 @@ enum IPTC {
         }
     }
 
-    /// Keeps only these data sets of record 2, and the mark of their encoding. Empty if no such data set is left.
+    /// Keeps only the data sets of record 2 that `numbers` contains, and the mark of their encoding. Empty if no such
+    /// data set is left.
     static func keeping(_ numbers: Set<UInt8>, of bytes: [UInt8]) -> [UInt8] {
         let kept = sets(bytes).filter {
             $0.record == 1 && $0.number == 90 || $0.record == 2 && numbers.contains($0.number)

@@ -102,7 +102,7 @@ struct MemoryEstimate {
 
     /// Memory for encoding planes. Planes are copied if their range changes. libwebp keeps ten two-byte numbers for
     /// each byte of its output, and a JPEG is kept twice. The length of the result is predicted from the length of the
-    /// source, because noisy pictures have longer files than soft ones. If the source is a PNG, its length predicts
+    /// source, because noisy pictures have longer files than soft pictures. If the source is a PNG, its length predicts
     /// nothing, so the estimate assumes a noisy picture.
     private func encodingPlanes(_ save: SaveStage, _ result: ResultSize, isGrey: Bool, isMapped: Bool) -> Int {
         let isWebP = save.format == "webp"
@@ -124,7 +124,7 @@ struct MemoryEstimate {
     }
 
     /// Memory of the decoded picture that several outputs share, and of all results except the smallest, because
-    /// smaller results are made from larger ones.
+    /// smaller results are made from larger results.
     private func shared(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int {
         guard decoding.isShared else { return 0 }
         let sizes = decoding.outputs.map { ResultSize(of: picture, stages[$0]).pixels }.sorted()

@@ -56,7 +56,7 @@ enum Metadata: String {
         result.removeField("jpeg-thumbnail-data")
         // Without this field, encoders write orientation 1.
         result.removeField("orientation")
-        // `GainMapPlan` decides whether the gain map is kept, so it is not one of the dropped parts here.
+        // `GainMapPlan` decides whether the gain map is kept, so the gain map does not count as a dropped part here.
         let attached = result.dropped.compactMap(AttachedPart.init).filter { $0 != .gainMap }
         var unreadable: [String] = []
         switch self {
@@ -89,8 +89,8 @@ enum Metadata: String {
                 + unreadable.map { "\($0) that can't be read" })
     }
 
-    /// A copy of `picture` without metadata. The metadata is added later: after a barrier, from the original; in a JPEG
-    /// XL file, as boxes.
+    /// A copy of `picture` without metadata. The metadata is added later: from the original after a barrier, or as
+    /// boxes in a JPEG XL file.
     static func bare(_ picture: Picture) throws -> Picture {
         let result = try picture.withOwnFields()
         result.removeFields(where: isCarried)
@@ -112,8 +112,8 @@ enum Metadata: String {
 
     private static func isCarried(_ name: String) -> Bool { carried.contains(where: name.hasPrefix) }
 
-    /// Names of the metadata that `picture` has and the saved file lacks, because its format can't hold it. Nil if
-    /// nothing is lost.
+    /// Names of the metadata that `picture` has and the saved file lacks, because the file's format can't hold it. Nil
+    /// if nothing is lost.
     static func lost(
         _ picture: Picture, where isSaved: (_ field: String) -> Bool, hasComments: Bool = false
     ) -> [String]? {
@@ -161,8 +161,8 @@ extension Picture {
     }
 
     /// Removes XMP properties that refer to attached parts, such as a video, because the result does not have these
-    /// parts. Unless `keepingPlace`, also removes properties that name the location. Returns false if the XMP is
-    /// unreadable; it is then removed as a whole.
+    /// parts. If `keepingPlace` is false, also removes properties that name the location. If the XMP is unreadable,
+    /// removes all of it and returns false.
     fileprivate func cutXMP(keepingPlace: Bool) -> Bool {
         guard let xmp = blob("xmp-data"), !keepingPlace || AttachedPart.mayBePromised(in: xmp) else { return true }
         let cut = XMPPacket.cut(xmp) { name in

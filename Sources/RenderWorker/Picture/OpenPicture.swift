@@ -77,7 +77,7 @@ struct OpenPicture {
             bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: file.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words, framesTaken: outputs.map { $0.stages.keepFrames ? frames : 1 },
-            // Decodings run one after the other, so the largest counts.
+            // Decodings run one after the other, so only the largest estimate counts.
             memory: (plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
                 + Int64(gainMaps.memory),
             gainMap: gainMaps.finding.words, gainMapPlans: gainMaps.plans.map { $0.words ?? "" })
@@ -93,9 +93,9 @@ struct OpenPicture {
             gainMaps: gainMaps)
     }
 
-    /// Refuses a picture with more than `maxPixels`. Unless an animation is kept, only the first of several pages
-    /// counts, because only that page is decoded. A camera's file may have more pixels (`atLeast`) than the picture
-    /// that is read from it.
+    /// Refuses a picture with more pixels than `maxPixels`. Unless an animation is kept, only the first of several
+    /// pages counts, because only that page is decoded. A camera's file may have more pixels (`atLeast`) than the
+    /// picture that is read from it.
     private static func check(
         _ width: Int, _ height: Int, frames: Int, atLeast: Int64, maxPixels: Int64
     ) throws(WorkerFailure) {
@@ -110,10 +110,10 @@ struct OpenPicture {
 
     var pixelsToRead: Int64 { header.pixelsToRead }
 
-    /// How often all pixels are evaluated. Each output needs one evaluation. It needs another one, into memory, if the
-    /// picture must be rotated, if a filter needs the whole picture, or if the first resize crops rows. Each decoding
-    /// that several outputs share, or that develops a camera's samples, is also an evaluation. Brief evaluations are
-    /// not counted.
+    /// How often all pixels are evaluated. Each output needs one evaluation. An output needs a further evaluation, into
+    /// memory, if the picture must be rotated, for each filter that needs the whole picture, and if the first resize
+    /// crops rows. Each decoding that several outputs share is also an evaluation, and so is each development of a
+    /// camera's samples. Brief evaluations are not counted.
     var evaluations: Int {
         // All frames of an animation together count as one evaluation.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)
@@ -148,7 +148,7 @@ struct OpenPicture {
     }
 
     /// Throws if somebody wrote to the file during the render, because the result may then mix the old picture and the
-    /// new one.
+    /// new picture.
     func refuseChange() throws {
         guard try rendering.source.hasChanged() else { return }
         throw WorkerFailure(

@@ -36,7 +36,7 @@ enum OriginMarks {
         !name.local.isEmpty && marks[name.space]?.contains { name.local.hasPrefix($0) } == true
     }
 
-    /// Whether the name belongs to an element or attribute around properties, or declares one of their namespaces.
+    /// Whether the name belongs to XMP's structure around the properties, or declares a namespace of these properties.
     private static func isStructure(_ name: XMPPacket.Name) -> Bool {
         let isDeclaration = name.local.isEmpty && marks[name.space] != nil
         // The prefix `xml` needs no declaration.

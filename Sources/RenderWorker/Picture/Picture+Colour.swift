@@ -28,8 +28,8 @@ extension Picture {
         return try then { cvips_icc_transform($0, $1, "srgb", isCMYK ? "cmyk" : nil, intent, depth) }
     }
 
-    /// The picture's own profile, or nil if the profile is for another colour space: with such a profile libvips would
-    /// misread the bands.
+    /// The picture's own profile. Nil unless it is a device's profile for the colour space of the picture, because
+    /// libvips would misread the bands with any other profile.
     var profile: ICCProfile? {
         let space = isCMYK ? "CMYK" : colourBands == 1 ? "GRAY" : "RGB"
         return blob(ICCProfile.field).flatMap(ICCProfile.init).flatMap { $0.isOfDevice && $0.space == space ? $0 : nil }

@@ -1,6 +1,6 @@
 import CVips
 
-/// Converts the many kinds of samples in files to the usual ones: 8 or 16 bit, unsigned.
+/// Converts the many kinds of samples in files to the usual kinds: unsigned, with 8 or 16 bits.
 extension Picture {
     typealias Measure = (_ part: (Picture) throws -> Picture) throws -> Double
 
@@ -116,8 +116,8 @@ extension Picture {
 /// Integers of more than 16 bits, and signed integers.
 extension Picture {
     /// In TIFF, white is the largest number of the type. But programs that calculate in wide types often keep 8-bit or
-    /// 16-bit values, and such a picture would come out black. So if no sample exceeds 255, or 65535, that value is
-    /// taken as white.
+    /// 16-bit values, and such a picture would come out black. So if no sample exceeds 255, then 255 is taken as white.
+    /// Otherwise, if no sample exceeds 65535, then 65535 is taken as white.
     fileprivate func integersInUsualSamples(_ largest: Double) throws -> Picture {
         let range: Double =
             switch format {
@@ -132,7 +132,7 @@ extension Picture {
         return try then { cvips_linear($0, $1, factor) }.rounded(to: usual).interpretedByBands()
     }
 
-    /// Reads every row, by computing an average. A search for the largest sample would stop at the first white one.
+    /// Reads every row, by computing an average. A search for the largest sample would stop at the first white sample.
     func readToEnd(_ cancellation: Cancellation) throws {
         try cancellation.guarding(self) {
             var average = 0.0

@@ -7,7 +7,8 @@ extension Picture {
         return (1...8).contains(value) ? value : 1
     }
 
-    /// Orientation 2, a horizontal mirror image, streams row by row; all higher ones need the whole picture in memory.
+    /// Orientation 2, a horizontal mirror image, streams row by row; all higher orientations need the whole picture in
+    /// memory.
     static func needsMemory(toTurn orientation: Int) -> Bool { orientation > 2 }
 
     /// The upright picture, without the orientation tag, so that no reader rotates it again.

@@ -77,7 +77,7 @@ final class Picture: SizedPixels {
         try cancellation.guarding(self, encoding: 0, inMemory)
     }
 
-    /// The same for a small picture, without cancellation.
+    /// Like `inMemory(_:)`, but for a small picture, and without cancellation.
     func inMemory() throws -> Picture {
         guard let copy = vips_image_copy_memory(image) else { throw VipsError.take() }
         return Picture(owning: copy)

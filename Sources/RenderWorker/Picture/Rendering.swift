@@ -28,8 +28,8 @@ struct Rendering {
         }
         guard decoding.path.isOfPlanes else { return try renderPicture(decoding, into: targets) }
         if let results = try renderPlanes(decoding, into: targets) { return results }
-        // The planes can't be decoded. libvips decodes the file once for each output, because the whole picture may not
-        // fit into memory.
+        // The planes can't be decoded. libvips decodes the file once for each output, because the whole picture might
+        // not fit into memory.
         return try decoding.outputs.reduce(into: [:]) { results, index in
             let alone = DecodePlan.Decoding(path: decoding.path, outputs: [index])
             results.merge(try renderPicture(alone, into: targets)) { $1 }
@@ -128,8 +128,8 @@ struct Rendering {
 
     static let unsaved = WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
 
-    /// Runs a picture through all stages except the last, which is `save`. The limit `maxPixels` applies to all
-    /// `frames` together.
+    /// Runs a picture through all stages except the last, which is `save`. The limit `maxPixels` applies to all frames
+    /// together.
     private func made(of picture: Picture, by all: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
         var (picture, stages) = (picture, all.dropLast())
         while let stage = stages.popFirst() {
@@ -178,7 +178,7 @@ struct Rendering {
     private func reading<Result>(through stages: ArraySlice<Stage>, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError where error.isOfOrder {
             // The input of a filter that asks for the whole picture is in memory. So neither that filter nor an earlier
-            // one can be at fault, and the error names only later filters.
+            // filter can be at fault, and the error names only later filters.
             let whole = stages.lastIndex { filters.traits($0).contains(.wholePicture) }
             let names = stages[(whole.map { $0 + 1 } ?? stages.startIndex)...].filter { stage in
                 filters.filters[stage.name] != nil && !filters.traits(stage).contains(.curve)
@@ -239,7 +239,8 @@ struct Rendering {
     private func read(_ path: DecoderPath) throws -> Picture {
         switch path.colours {
         case .all: return try shrunk(path.shrink)
-        // Drop the profile: a grey profile was ignored while the picture had colours, but would apply to its luma.
+        // Drop the profile: a grey profile was ignored while the picture had colours, but would now be applied to the
+        // luma.
         case .luma: return try shrunk(path.shrink).withoutProfile().luma()
         // The planes could not be decoded, so the file may be damaged: libvips decides whether it is still usable.
         case .planes, .storedLuma: return try source.picture()

@@ -207,14 +207,14 @@ struct XMPPacket {
         return true
     }
 
-    /// Reads the next attribute. Returns nil, and doesn't move, at the end of the tag or if anything else follows.
+    /// Reads the next attribute. If no attribute follows, returns nil and does not move.
     private mutating func attribute() -> Attribute? {
         let start = at
         var isRead = false
         defer { if !isRead { at = start } }
         skipSpace()
-        // Require white space between attributes: otherwise, cutting one out would join the next one to the name before
-        // it.
+        // Require white space between attributes: otherwise, cutting out an attribute would join the next attribute to
+        // the name before it.
         guard at > start else { return nil }
         let name = word()
         skipSpace()

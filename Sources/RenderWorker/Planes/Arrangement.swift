@@ -44,7 +44,7 @@ struct Arrangement {
             && [frame.top, size.height, frame.height].allSatisfy { $0.isMultiple(of: shared.down) }
     }
 
-    /// This arrangement followed by a filter's; nil if planes can't be arranged that way.
+    /// This arrangement followed by the arrangement of a filter; nil if planes can't be arranged that way.
     func followed(by next: PipelineArrangement) -> Arrangement? {
         guard frame == nil, next.width > 0, next.height > 0 else { return nil }
         let (left, top) = (Int(next.left), Int(next.top))

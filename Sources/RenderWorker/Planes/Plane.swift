@@ -63,7 +63,7 @@ final class Plane {
     func moved(to width: Int, _ height: Int, _ place: (_ x: Int, _ y: Int) -> (x: Int, y: Int)) -> Plane? {
         guard let result = Plane(width, height) else { return nil }
         for y in 0..<height {
-            // All pixels of one row come from the same row or the same column.
+            // All pixels of one row of the result come from a single row or a single column of this plane.
             let start = place(0, y), next = width > 1 ? place(1, y) : start
             let step = (next.x - start.x) + (next.y - start.y) * stride
             var from = bytes + start.y * stride + start.x

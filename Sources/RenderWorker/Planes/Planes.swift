@@ -47,7 +47,7 @@ struct Planes: SizedPixels {
         Planes(luma: luma, colours: [], shared: .none, range: range, exactSize: (exactWidth, exactHeight))
     }
 
-    /// The picture with chroma; neutral chroma if it has none. Nil when memory can't be allocated.
+    /// The picture with chroma. A picture without chroma gets neutral chroma. Nil when memory can't be allocated.
     var withColours: Planes? {
         guard colours.isEmpty else { return self }
         let size = Subsampling.quarter.size(width, height)
@@ -67,7 +67,7 @@ struct Planes: SizedPixels {
 
         func region(_ count: (width: Int, height: Int), _ from: Subsampling, _ to: Subsampling) -> Plane.Region {
             // Groups of pixels that share chroma begin at the left and top edges of the upright picture. If the stored
-            // picture is mirrored, they begin at its right or bottom edge.
+            // picture is mirrored, the groups begin at its right or bottom edge.
             let shiftX = turn.mirrorsX ? part.width - count.width * to.across : 0
             let shiftY = turn.mirrorsY ? part.height - count.height * to.down : 0
             return Plane.Region(
@@ -95,14 +95,14 @@ struct Planes: SizedPixels {
         (!turn.mirrorsX || width % shared.across == 0) && (!turn.mirrorsY || height % shared.down == 0)
     }
 
-    /// Maps luma through a table for the full range, and drops the colours. Overwrites this picture's memory unless
-    /// `isNeeded`.
+    /// Maps luma through a table for the full range, and drops the colours. If `isNeeded` is false, overwrites this
+    /// picture's memory.
     func withLuma(_ table: [UInt8], isNeeded: Bool) -> Planes? {
         luma.mapped(range.luma(to: .full).map { table[Int($0)] }, inPlace: !isNeeded)
             .map { Planes(luma: $0, colours: [], shared: .none, range: .full) }
     }
 
-    /// Converts the picture to another range. Overwrites this picture's memory unless `isNeeded`.
+    /// Converts the picture to another range. If `isNeeded` is false, overwrites this picture's memory.
     func inRange(_ other: SampleRange, isNeeded: Bool) -> Planes? {
         guard range != other else { return self }
         let (luma, colours) = (range.luma(to: other), range.colour(to: other))
@@ -122,12 +122,12 @@ struct Planes: SizedPixels {
 
 /// The range of a sample's values.
 enum SampleRange {
-    /// JPEG's: from 0 to 255.
+    /// The range in a JPEG: from 0 to 255.
     case full
-    /// WebP's: luma from 16 to 235, chroma from 16 to 240.
+    /// The range in a WebP: luma from 16 to 235, chroma from 16 to 240.
     case limited
 
-    /// The values in another range, indexed by the values in this one.
+    /// The values in another range, indexed by the values in this range.
     func luma(to other: SampleRange) -> [UInt8] { table(other, 16, 219) }
     func colour(to other: SampleRange) -> [UInt8] { table(other, 128, 224) }
 
@@ -146,7 +146,7 @@ enum SampleRange {
     }
 }
 
-/// The transformation from the stored picture to the upright one, by EXIF's orientation number.
+/// The transformation from the stored picture to the upright picture, by EXIF's orientation number.
 struct Turn {
     let isTurned: Bool
     /// Whether the stored picture is read from right to left (`mirrorsX`) or from bottom to top (`mirrorsY`).
@@ -163,7 +163,7 @@ struct Turn {
         (self.isTurned, self.mirrorsX, self.mirrorsY) = (isTurned, mirrorsX, mirrorsY)
     }
 
-    /// Mirrors the picture if `isMirrored`, then rotates it clockwise by this number of quarter turns.
+    /// Mirrors the picture if `isMirrored` is true, then rotates it clockwise by this number of quarter turns.
     init(isMirrored: Bool, quarters: Int) {
         let quarters = quarters & 3
         self.init(
@@ -171,7 +171,7 @@ struct Turn {
             mirrorsY: quarters == 1 || quarters == 2)
     }
 
-    /// This turn, and then another.
+    /// This turn, followed by another turn.
     func followed(by next: Turn) -> Turn {
         Turn(
             isTurned: isTurned != next.isTurned, mirrorsX: mirrorsX != (isTurned ? next.mirrorsY : next.mirrorsX),

@@ -1,8 +1,8 @@
 import CVips
 import Synchronization
 
-/// Metadata for pixels that were encoded without libvips. libvips saves the metadata in a one-pixel file, from which it
-/// is copied into the encoded file.
+/// Metadata for pixels that were encoded without libvips. libvips saves the metadata in a one-pixel file. The worker
+/// copies the metadata from that file into the encoded file.
 struct PlanesMetadata {
     enum Saver { case jpeg, strippedJPEG, webp, png, strippedPNG }
 

@@ -40,7 +40,7 @@ final class Resizer {
 }
 
 /// Caches the resizers of a worker's latest pictures. Making a resizer takes a tenth of the time of a render, and
-/// pictures from one camera can share resizers, because they have the same size.
+/// pictures from one camera can share resizers, because these pictures have the same size.
 final class Resizers {
     /// The most recently used resizer is last.
     private var latest: [Resizer] = []

@@ -4,8 +4,8 @@ protocol SizedPixels {
     var height: Int { get }
 }
 
-/// The pixels from which outputs are made: the decoded pixels, and smaller versions in memory, which were made for one
-/// output and can serve the next.
+/// The pixels from which outputs are made: the decoded pixels, and smaller versions in memory. Each smaller version was
+/// made for one output, and can serve later outputs.
 struct DecodedPixels<Pixels: SizedPixels> {
     /// The decoded pixels, then the smaller versions, largest first.
     private var all: [Pixels]

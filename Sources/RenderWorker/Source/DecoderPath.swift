@@ -1,6 +1,7 @@
 import PipelineModel
 
-/// How the pixels of a picture are read: in the cheapest way that the stages allow, with the reason for the choice.
+/// How the pixels of a picture are read, and the reason for this choice. `choose` selects the cheapest way that the
+/// stages allow.
 struct DecoderPath: Equatable {
     enum Colours {
         /// Reads only the luma plane of the file.
@@ -99,7 +100,7 @@ struct SourceFacts {
     }
 
     var format: SourceFormat
-    /// In bytes.
+    /// The file's length in bytes.
     var length: Int
     /// The size as stored, before the picture is turned upright.
     var width: Int
@@ -122,16 +123,16 @@ struct SourceFacts {
     /// instead.
     static let mostMemory = 96 << 20
 
-    /// Whether the file and the decoded planes fit into `mostMemory`. `withResult` also counts the result. It is true
-    /// if the result becomes an RGB picture, or if filters move its planes.
+    /// Whether the file and the decoded planes fit into `mostMemory`. If `withResult` is true, the memory of the result
+    /// counts, too. Pass true if the result becomes an RGB picture, or if filters move its planes.
     fileprivate func fitsMemory(_ path: DecoderPath, _ resize: ResizeStage?, withResult: Bool) -> Bool {
         // libwebp decodes luma at full size and chroma at half; TurboJPEG decodes both at the wanted size.
         let shrink = format == .webp ? 1 : path.shrink
         let samples = format == .webp || path.colours == .planes ? planes?.samples ?? 1 : 1
-        // Three planes of the result, and its picture.
+        // Memory for three planes of the result, and for its picture.
         let result = withResult ? (resize.map(target)?.pixels ?? width * height) * 6 : 0
         let decoded = Double(width / shrink * (height / shrink)) * samples
-        // A PNG's bytes are read as they are needed.
+        // A PNG's bytes are read as they are needed, so the file is not kept in memory.
         let file = format == .png ? 0 : length
         return Double(file + result) + decoded <= Double(Self.mostMemory)
     }
@@ -149,7 +150,7 @@ struct SourceFacts {
     private static let mostLeftOut = 1.0 / 128
 
     /// The largest shrink factor at which the decoded picture is at least as large as the target, and the result is
-    /// similar to that of a lanczos3 resize. Decoders of planes round the size up to whole pixels (`roundsUp`);
+    /// similar to the result of a lanczos3 resize. Decoders of planes round the size up to whole pixels (`roundsUp`);
     /// libvips' loaders drop a partial pixel at the end.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }

@@ -4,7 +4,7 @@ struct GIFBlocks {
 
     private static let (frame, extension_, end): (UInt8, UInt8, UInt8) = (0x2c, 0x21, 0x3b)
 
-    /// Whether the blocks reach the end marker. Bytes after it do no harm.
+    /// Whether the blocks reach the end marker. Bytes after the end marker do no harm.
     mutating func areWhole() -> Bool {
         let header = 13
         guard let flags = file.byte(10) else { return false }

@@ -1,4 +1,4 @@
-/// The application and comment markers at the start of a JPEG: its metadata, as libvips writes it.
+/// The application and comment markers at the start of a JPEG. They contain the JPEG's metadata, as libvips writes it.
 struct JPEGMarkers {
     private(set) var markers: [ArraySlice<UInt8>] = []
     /// The bytes after the markers.
@@ -26,7 +26,7 @@ struct JPEGMarkers {
         all(kind, prefix).first?.dropFirst(4 + prefix.count)
     }
 
-    /// All markers of this kind with this prefix, whole: the kind and the length precede the prefix.
+    /// All markers of this kind with this prefix. Each marker is whole: its kind and its length precede the prefix.
     func all(_ kind: UInt8, _ prefix: [UInt8]) -> [ArraySlice<UInt8>] {
         markers.filter { $0.dropFirst().first == kind && $0.dropFirst(4).starts(with: prefix) }
     }

@@ -1,11 +1,11 @@
-/// Follows the segments of a JPEG and the coded pixels after them to the end marker. This shows whether the file is
-/// complete; a decoder would not notice a missing end, because it does not look beyond the last requested row.
+/// Checks whether a JPEG is complete: follows its segments and the coded pixels after them to the end marker. A decoder
+/// would not notice a missing end, because it does not look beyond the last requested row.
 struct JPEGSegments {
     var file: FileWindow
 
     private static let (escape, end): (UInt8, UInt8) = (0xff, 0xd9)
 
-    /// Whether the segments reach the end marker. Bytes after it do no harm: phones put videos there.
+    /// Whether the segments reach the end marker. Bytes after the end marker do no harm: phones put videos there.
     mutating func areWhole() -> Bool { end(from: 0) != nil }
 
     /// The place after the end marker of the JPEG that begins at `start`.

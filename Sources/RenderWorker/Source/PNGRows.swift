@@ -2,8 +2,8 @@ import CVips
 import Synchronization
 
 /// Counts the rows of a PNG that are completely present. libvips does not clear the missing rows, so their memory may
-/// contain pixels of earlier pictures. Counting unpacks the picture once more, so it is done only after libvips has
-/// warned about a missing row.
+/// contain pixels of earlier pictures. Counting unpacks the picture once more, so the rows are counted only after
+/// libvips has warned about a missing row.
 final class PNGRows: Sendable {
     private let height: Int
     private let size: Int

@@ -19,7 +19,8 @@ enum SimpleFormat {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
-    /// A TGA has a signature at its end. Older files lack it, so for them every field of the header must be plausible.
+    /// A TGA has a signature at its end. Older files lack the signature, so every field of their header must be
+    /// plausible.
     private static func isTGA(_ bytes: [UInt8], _ end: (Int) -> [UInt8]) -> Bool {
         if end(18).starts(with: "TRUEVISION-XFILE".utf8) { return true }
         guard bytes.count >= 18 else { return false }

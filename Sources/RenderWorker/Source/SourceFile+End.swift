@@ -1,7 +1,7 @@
 import WorkerProtocol
 
 extension SourceFile {
-    /// Whether the file is complete, by its format's own markers. Bytes after the end do no harm.
+    /// Whether the file is complete, according to the rules of its format. Bytes after the end do no harm.
     var isWhole: Bool {
         switch format {
         case .jpeg: hasAllSegments

@@ -44,8 +44,8 @@ struct SourceFile {
         }
     }
 
-    /// Whether all pixels must be readable, including those that a result leaves out. For a camera's samples this is
-    /// false, because developing reads all of them in any case.
+    /// Whether all pixels must be readable, including those that a result leaves out. For a camera's samples, the value
+    /// is false, because developing reads all samples in any case.
     var isReadToItsEnd: Bool { !acceptsDamage && format != .raw }
 
     func hasChanged() throws -> Bool {
@@ -75,8 +75,8 @@ struct SourceFile {
         }
     }
 
-    /// A lazy picture, to be read from top to bottom, and shrunk by one of `shrinks`. For a camera's samples, this is
-    /// only a header, because the samples must be developed first.
+    /// A lazy picture, to be read from top to bottom. `shrink` is 1, or a factor from `shrinks`. For a camera's
+    /// samples, the result is only a header, because the samples must be developed first.
     func picture(shrink: Int = 1) throws -> Picture {
         if format == .bmp { return try BMPRows.picture(bmp, content, size: size) }
         if format == .raw, let camera {
@@ -151,7 +151,7 @@ struct SourceFile {
 
     private var pyramid: TIFFPyramid { TIFFPyramid(tiffDirectory) }
 
-    /// Whether the first frame is a lossless WebP.
+    /// Whether the first frame of a WebP is lossless.
     var isLosslessWebP: Bool {
         var at = 12
         // The picture's chunk is near the start. A file that begins with 1000 other chunks is not a picture.

@@ -60,7 +60,7 @@ enum SourceFormat: String {
         }
     }
 
-    /// HEIF and AVIF share a container; its brands tell them apart.
+    /// HEIF and AVIF share a container. The brands in the container distinguish the two formats.
     private static func container(_ prefix: [UInt8]) -> SourceFormat? {
         let brands = stride(from: 8, to: prefix.count - 3, by: 4).map {
             String(decoding: prefix[$0..<$0 + 4], as: UTF8.self)

@@ -12,8 +12,8 @@ final class SourceReader {
         (self.bytes, self.size, self.end) = (bytes, end?.size ?? size, end)
     }
 
-    /// A libvips source of the file's first `size` bytes. With `end`, which replaces the missing end of a truncated
-    /// file, the source consists of the file's bytes and then `end`. The caller owns the source.
+    /// A libvips source of the file's first `size` bytes. If `end` is given, it replaces the missing end of a truncated
+    /// file: the source then consists of the file's bytes, followed by the bytes of `end`. The caller owns the source.
     static func source(_ bytes: SourceBytes, size: Int, end: PNGEnd? = nil) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },

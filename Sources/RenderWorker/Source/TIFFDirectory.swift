@@ -16,10 +16,10 @@ struct TIFFDirectory {
     let form: TIFFForm
     private let read: Reader
     private(set) var entries: [Int: Entry] = [:]
-    /// The position of the next directory; 0 after the last one.
+    /// The position of the next directory; 0 if this is the last directory.
     private(set) var next = 0
 
-    /// The directory at `offset`, or the first one. Nil when the bytes are not a TIFF.
+    /// The directory at `offset`, or the first directory if `offset` is nil. Nil when the bytes are not a TIFF.
     init?(at offset: Int? = nil, _ read: @escaping Reader) {
         guard let start = read(0, 8), start[0] == start[1] else { return nil }
         var form = TIFFForm(isBigEndian: start[0] == 0x4d, isBig: false)

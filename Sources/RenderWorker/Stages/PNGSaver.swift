@@ -4,7 +4,8 @@ import CVips
 /// Saves a PNG with 8 bits per sample. The worker compresses the pixels itself, faster and mostly to fewer bytes than
 /// libpng. libvips writes all other chunks.
 enum PNGSaver {
-    /// Whether the picture's samples can be stored in a PNG without conversion.
+    /// Whether `save` supports the picture: its samples have 8 bits and need no conversion for a PNG, and the effort is
+    /// above 0.
     static func canSave(_ picture: Picture, effort: Int32) -> Bool {
         let space = picture.bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         return effort > 0 && picture.format == VIPS_FORMAT_UCHAR && (1...4).contains(picture.bands)

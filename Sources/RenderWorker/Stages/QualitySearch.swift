@@ -1,7 +1,7 @@
 import Foundation
 
 /// Searches for the highest quality whose file has at most `limit` bytes. Finds it, or a quality near it, in at most
-/// six tries. Between a quality that fits and one that doesn't, the search interpolates from the lengths of their
+/// six tries. Between a quality that fits and a quality that doesn't, the search interpolates from the lengths of their
 /// files. The estimates can be misleading, because a part of the file, such as metadata, may not depend on the quality.
 /// So if two tries in a row have the same outcome, the search adjusts its next estimate.
 struct QualitySearch {
@@ -13,7 +13,7 @@ struct QualitySearch {
 
     private let limit: Int
     private var tries = 0
-    /// Number of tries in a row with the same outcome as the latest one.
+    /// Number of consecutive tries, up to the latest try, with the same outcome.
     private var row = 0
     private var latestFits = false
     /// The highest quality known to fit, and the lowest known to be too long, each with the length of its file.
@@ -39,8 +39,8 @@ struct QualitySearch {
         case (_, nil): return middle + 1
         case (nil, let tooLong?):
             let steps = (Self.halving * log2(Double(tooLong.length) / Double(limit))).rounded(.up)
-            // Lengths at very low qualities say little about higher ones, so don't guess below a sixth of the latest
-            // quality.
+            // Lengths at very low qualities say little about lengths at higher qualities, so don't guess below a sixth
+            // of the latest quality.
             let guess = max(tooLong.quality - max(1, Int(steps)), tooLong.quality / 6)
             return row < 2 ? guess : min(guess, middle)
         case (let fits?, let tooLong?):

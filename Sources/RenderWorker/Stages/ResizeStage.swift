@@ -5,7 +5,7 @@ import PipelineModel
 struct ResizeStage {
     static let name = "resize"
 
-    /// A size to scale to, and the part to crop from its middle.
+    /// A size to scale to, and the size of the part to keep from its middle.
     struct Target: Equatable {
         var width: Int
         var height: Int
@@ -89,8 +89,8 @@ struct ResizeStage {
     }
 
     /// Scales a picture, which the decoder may have shrunk already, and crops it to the target. If rows will be
-    /// cropped, passes the picture through `buffer` before the crop. This happens before the scaling if the scaling
-    /// enlarges the picture, otherwise after the scaling.
+    /// cropped, passes the picture through `buffer` before the crop. The call of `buffer` precedes the scaling if the
+    /// scaling enlarges the picture, and otherwise follows the scaling.
     func apply(
         _ target: Target, to picture: Picture, buffering buffer: (Picture) throws -> Picture = { $0 }
     ) throws -> Picture {

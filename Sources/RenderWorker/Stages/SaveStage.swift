@@ -71,7 +71,7 @@ struct SaveStage {
     private static let shares = ["webp": 0.85, "avif": 0.98, "jxl": 0.96]
 
     /// The encoder's work after the last pixel, as a multiple of the work to evaluate all pixels. Frames are encoded as
-    /// they arrive, so an animation leaves no work.
+    /// they arrive, so no work is left after the last frame of an animation.
     func encoding(frames: Int) -> Double { frames > 1 ? 0 : encoding }
 
     private var encoding: Double {
@@ -102,8 +102,8 @@ struct SaveStage {
         return save.storesPlanes ? save.sharedColours : nil
     }
 
-    /// Encodes planes of `range` into `target`, with the metadata of `file`. Returns a picture with the same size
-    /// and metadata as the result.
+    /// Encodes planes with the sample range `range` into `target`, and adds the metadata of `file`. Returns a picture
+    /// with the same size and metadata as the result.
     func apply(
         to planes: Planes, of file: Picture, with gainMap: GainMapFile?, into target: Descriptor,
         _ cancellation: Cancellation
@@ -264,8 +264,8 @@ struct SaveStage {
 
     /// Encodes the picture without its metadata, and adds the metadata to the file's boxes.
     private func encodedJXL(_ picture: Picture, quality: Int32) throws -> [UInt8] {
-        // The encoder reads three colours from a picture marked as sRGB, even if it has fewer bands, so mark it by its
-        // bands.
+        // The encoder reads three colours from a picture marked as sRGB, even if the picture has fewer bands. So mark
+        // the picture according to its bands.
         let bare = try Metadata.bare(picture.interpretedByBands())
         let distance = JXLContainer.distance(of: Int(quality))
         let encoded = try file { cvips_jxlsave(bare.image, $0, distance, effort, isLossless ? 1 : 0) }

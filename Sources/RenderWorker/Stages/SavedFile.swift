@@ -42,7 +42,7 @@ enum SavedFile {
         guard saved.width == picture.width, saved.height == height else {
             throw failure("it has \(saved.width) × \(saved.height) pixels, not \(picture.width) × \(height)")
         }
-        // Encoders merge identical consecutive frames, so the file may have fewer.
+        // Encoders merge identical consecutive frames, so the file may have fewer frames.
         guard saved.frames <= picture.frames else {
             throw failure("it has \(saved.frames) frames, not \(picture.frames)")
         }

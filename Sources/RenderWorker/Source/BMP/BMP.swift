@@ -48,7 +48,7 @@ struct BMP {
     private static let lengths: Set = [12, 40, 52, 56, 64, 108, 124]
     private static let mostProfile = 4 << 20
 
-    /// Checks the length of the header as well as the letters, because a text may begin with the same letters.
+    /// Checks the length of the header as well as the letters BM, because a text may begin with the same letters.
     static func isBMP(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: "BM".utf8) && bytes.count >= 18 && lengths.contains(number(bytes[14..<18]))
     }

@@ -74,7 +74,7 @@ final class BMPRows: Sendable {
                 for band in 0..<bands { pixel[band] = header.masks[band].value(value) }
             default:
                 let index = Int(row[at * bits / 8]) >> (8 - bits - at * bits % 8) & (1 << bits - 1)
-                // An index that is not in the palette is black.
+                // An index beyond the palette gives black.
                 let colour = index < header.palette.count ? header.palette[index] : [0, 0, 0]
                 for band in 0..<bands { pixel[band] = colour[band] }
             }
