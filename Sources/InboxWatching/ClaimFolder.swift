@@ -81,7 +81,7 @@ package struct ClaimFolder: Sendable {
             } catch {
                 if error.isTaken { return false }
                 latest.forget()
-                // Either another thread removed the empty folder in between, so try again, or the file itself is gone.
+                // If the file still exists, another thread removed the empty folder in between, so try again.
                 guard error.isMissing, attempt < 3, try file.status() != nil else {
                     throw SystemError(error.call, "\(path)/\(target)", code: error.code)
                 }

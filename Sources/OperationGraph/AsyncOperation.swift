@@ -9,7 +9,7 @@ import Synchronization
 /// runs the operation's dependents. Here `cancel()` sets `state` to `cancelled` at once, unless the operation has
 /// begun.
 ///
-/// A subclass can rely on this:
+/// Rules for a subclass:
 /// - `execute` is called at most once, on the thread that admits the operation. That is the thread on which Foundation
 ///   calls `start`, or the thread of a call that opens the gate, such as `add`, `resume`, `set` or the `finish` of
 ///   another operation.

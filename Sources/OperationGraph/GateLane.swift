@@ -55,8 +55,9 @@ package struct GateLane {
     mutating func takeFirst() -> AsyncOperation { waiting.removeFirst() }
 
     /// Whether the gate admits from this lane before it admits from `other`. `turns` and `otherTurns` are the turns
-    /// that the groups of the two lanes have received. The first operation's priority decides, then the group's turns,
-    /// then the longer time since the lane was served, then the first operation's position.
+    /// that the groups of the two lanes have received. The first difference decides: the higher priority of the first
+    /// operation, the fewer turns of the group, the longer time since the gate served the lane, and the lower position
+    /// of the first operation.
     func precedes(_ other: GateLane, _ turns: Double, _ otherTurns: Double) -> Bool {
         guard let first = waiting.first?.ticket.place, let second = other.waiting.first?.ticket.place else {
             return !waiting.isEmpty

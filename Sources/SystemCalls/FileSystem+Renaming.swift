@@ -5,8 +5,8 @@ import Glibc
 /// the flag, and some of those lack hard links as well.
 extension FileSystem {
     /// Renames a file; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. `own`
-    /// promises that no other program creates files in the target's folder. On a file system without the flag, a check
-    /// before the rename then suffices.
+    /// promises that no other program creates files in the target's folder. With that promise, a check before the
+    /// rename suffices on a file system without the flag.
     public static func renameWithoutReplacing(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
         inOwn own: Bool = false

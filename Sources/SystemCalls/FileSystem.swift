@@ -284,7 +284,7 @@ public enum FileSystem {
         return join(folder(of: link), String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// The path with its links resolved. Of a missing path, resolves the part that exists.
+    /// The path with its links resolved. If the path is missing, resolves the part of the path that exists.
     public static func resolved(_ path: String) -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }
