@@ -247,7 +247,7 @@ package final class FleetMember: FleetPoolDelegate {
     /// Places that neither this node's jobs nor other nodes' pictures use.
     private var spare: Int { max(0, queue.spare - guests.count) }
 
-    // MARK: - Pictures of others
+    // MARK: - Pictures of other nodes
 
     package func offered(_ id: Int, _ picture: LentPicture, from origin: String) {
         guard !isStopped, guests.count < places, spare > 0 else {

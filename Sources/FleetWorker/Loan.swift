@@ -44,8 +44,8 @@ final class Loan: Sendable {
         var isOver = false
     }
 
-    /// Maximum number of nodes that may fall silent while they have the picture. After that, this node no longer offers the
-    /// picture, because the picture may crash every node.
+    /// Maximum number of nodes that may fall silent while they have the picture. After that, this node no longer offers
+    /// the picture, because the picture may crash every node.
     static let mostLosses = 3
     private static let refusal = Duration.seconds(30)
 
@@ -114,7 +114,7 @@ final class Loan: Sendable {
                 return nil
             }
             (state.attempt, state.waits) = (nil, .now)
-            // A picture can't have crashed a node that never read all of it.
+            // A picture can't have crashed a node that never read the whole picture.
             if attempt.isFetched { state.lost.append(attempt.node) }
             return attempt.node
         }

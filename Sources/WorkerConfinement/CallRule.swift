@@ -9,7 +9,7 @@ public struct CallRule: Sendable {
         /// The argument at this index has this value.
         case equal(UInt32, Int32)
         case different(UInt32, Int32)
-        /// The argument's bits that `mask` selects have this value.
+        /// The bits of the argument that `mask` selects have this value.
         case bits(UInt32, mask: Int32, Int32)
     }
 

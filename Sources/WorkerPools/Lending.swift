@@ -54,7 +54,7 @@ struct LendingPrice {
         defer { last = (now, process) }
         guard let last, now - last.at < Self.pause, process > last.used else { return }
         used += process - last.used
-        // The estimate covers both nodes, but the fleet process does the work of only one of them.
+        // The estimate covers both nodes, but the fleet process does only the work of this node.
         guessed += Self.guess(bytes) / 2
         guard guessed >= Self.enough else { return }
         factor = min(16, max(0.25, (factor * 3 + used / guessed) / 4))

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 
 /// Divides the memory budget among the pictures that are rendered at once. Each picture reserves the memory estimated
-/// from its header, in order of arrival. If a picture does not fit, later pictures wait behind it, so that they can't
-/// overtake it forever.
+/// from its header, in order of arrival. If a picture does not fit, later pictures wait behind it. Otherwise, smaller
+/// pictures could overtake a large picture forever.
 package struct MemoryRoom {
     var budget: Int64
     private var used: [ObjectIdentifier: Int64] = [:]

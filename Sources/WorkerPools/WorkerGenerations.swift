@@ -32,7 +32,7 @@ final class WorkerGenerations {
     /// The plugins of the current generation.
     private var plugins: WorkerPlugins?
     private var current = 0
-    /// How long a worker may take to start. A plugin may hang while it loads.
+    /// How long a worker may take to start. The time is limited, because a plugin may hang while it loads.
     private var startTimeout = PluginSettings().timeout
     private var trials: [Int32: Trial] = [:]
 
