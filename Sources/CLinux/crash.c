@@ -98,7 +98,7 @@ static void on_crash(int number) {
     signal(number, SIG_DFL);
     if (!atomic_flag_test_and_set(&is_sent)) {
         size_t index = noted_frame();
-        /* A note whose `size` is 0 is for all code that has no note. */
+        /* A note whose `size` is 0 is for all code that has no other note. */
         for (size_t i = 0; i < note_count && index == note_count; i++)
             if (notes[i].start == notes[i].end)
                 index = i;

@@ -41,7 +41,8 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         return inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)).map { String(cString: $0) } ?? "?"
     }
 
-    /// Whether the address is reachable from the whole Internet. An IPv6 address outside `global` counts as private.
+    /// Whether the address is reachable from the whole Internet. An IPv6 address outside `global` counts as private,
+    /// unless it contains a public IPv4 address.
     var isPublic: Bool { bytes.count == 4 ? isPublicFour : isPublicSix }
 
     private struct Block {
@@ -95,8 +96,8 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         Block("3fff::", 20),  // documentation
     ]
 
-    /// Only addresses in `global` can be public. Loopback, unspecified, link-local, site-local, unique local and
-    /// multicast addresses are outside of it.
+    /// Apart from addresses that contain an IPv4 address, only addresses in `global` can be public. Loopback,
+    /// unspecified, link-local, site-local, unique local and multicast addresses are outside of `global`.
     private var isPublicSix: Bool {
         // Three IPv6 ranges contain IPv4 addresses. A connection to such an IPv6 address reaches the IPv4 address that
         // it contains.

@@ -63,8 +63,8 @@ final class Transfer {
     /// Maximum bytes of an error page that the worker reads so that the connection can be reused. For a longer page,
     /// closing the connection is cheaper.
     private static let longestApology = 64 << 10
-    /// Minimum bytes in each StallTimeout. Without this limit, a server that sends a byte now and then would occupy a
-    /// slot forever.
+    /// Minimum bytes that must arrive in each period of StallTimeout. Without this limit, a server that sends a byte
+    /// now and then would occupy a slot forever.
     private static let leastProgress = 1024
 
     init?(_ request: FetchRequest, into target: Descriptor) {
@@ -303,8 +303,8 @@ final class Transfer {
 
     // MARK: - Time
 
-    /// Whether fewer than `leastProgress` bytes arrived in a stall window that is over. If the window is over and
-    /// enough bytes have arrived, starts the next window.
+    /// Whether the current stall window is over, and fewer than `leastProgress` bytes have arrived in it. If the window
+    /// is over and enough bytes have arrived, starts the next window.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let window, now - window.start >= .milliseconds(request.limits.stallMilliseconds) else { return false }
         guard arrived - window.bytes >= Self.leastProgress else { return true }

@@ -247,7 +247,7 @@ package final class FleetMember: FleetPoolDelegate {
     /// Places that neither this node's jobs nor other nodes' pictures use.
     private var spare: Int { max(0, queue.spare - guests.count) }
 
-    // MARK: - Pictures of others
+    // MARK: - Pictures of other nodes
 
     package func offered(_ id: Int, _ picture: LentPicture, from origin: String) {
         guard !isStopped, guests.count < places, spare > 0 else {
@@ -268,8 +268,8 @@ package final class FleetMember: FleetPoolDelegate {
         look()
     }
 
-    /// Sends regular signs of life while this node has guests. Runs on the daemon's coordination queue, because the
-    /// fleet's own process would send them even if the daemon hung.
+    /// Sends regular signs of life while this node has guests. The daemon's coordination queue runs this method,
+    /// because the fleet's own process would send signs of life even if the daemon hung.
     private func showLife() {
         guard !showsLife, !guests.isEmpty, !isStopped else { return }
         showsLife = true

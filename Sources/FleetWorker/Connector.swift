@@ -45,7 +45,7 @@ final class Connector: Sendable {
         }
     }
 
-    /// Switches from the current server to the next, if the settings name several.
+    /// Switches to the next server, if the settings name several servers.
     func tryNext() {
         guard membership.servers.count > 1 else { return }
         state.withLock { $0.isToLeave = true }
@@ -77,7 +77,7 @@ final class Connector: Sendable {
 
     private static let remedy = "join again with a file that this version of `pipectl fleet` has made"
 
-    /// Reports that the line is ready, and blocks until it is lost or `tryNext` asks for the next server.
+    /// Reports that the line is ready. Blocks until the line is lost, or until `tryNext` asks for the next server.
     private func use(_ line: Line) {
         tell(.ready(line))
         while !line.isClosed, !state.withLock(\.isToLeave) { lost.wait() }

@@ -5,7 +5,7 @@ import SystemCalls
 struct Credentials: Sendable {
     /// The JWT that the fleet's authority issued for this node; empty if the file contains no JWT.
     let token: String
-    /// The seed of the node's key, which proves that the token is the node's own.
+    /// The seed of the node's key. The node signs with this key, to prove that the token is its own.
     let seed: String
     /// The certificate of the authority that signed the servers' certificates.
     let authority: String

@@ -4,7 +4,7 @@ import SystemCalls
 
 /// Incremental SHA-256.
 ///
-/// Not copyable, because it owns the context.
+/// Not copyable, because the value owns OpenSSL's context.
 struct Digest: ~Copyable {
     private let context = EVP_MD_CTX_new()
 
@@ -59,7 +59,7 @@ enum Piece {
 }
 
 extension Descriptor {
-    /// Reads up to `most` bytes at `offset`; fewer only at the end of the file.
+    /// Reads `most` bytes at `offset`. Returns fewer bytes only if the file ends there.
     func piece(at offset: Int64, _ most: Int) throws(SystemError) -> [UInt8] {
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: most) { room, count in

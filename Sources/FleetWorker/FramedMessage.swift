@@ -108,8 +108,8 @@ struct TakeAnswer: Codable, Sendable {
     var word: Word
 }
 
-/// A node's description of itself. The token is random for each process, and so reveals two processes with the same
-/// node name.
+/// A node's description of itself. Each process has a random token, so two processes that use the same node name have
+/// different tokens.
 struct Presence: Codable, Sendable {
     var token: String
     var node: FleetNode

@@ -188,7 +188,7 @@ final class Line: @unchecked Sendable {
     func inbox(_ word: String) -> String { "\(inboxes).\(word)" }
 }
 
-/// A request to another node that can be sent repeatedly. A late answer to an earlier send counts, too.
+/// A request to another node, which this node may send repeatedly. An answer to an earlier send counts, too.
 ///
 /// `@unchecked`: libnats locks its subscription, and the pointer does not change.
 final class Question: @unchecked Sendable {
@@ -227,7 +227,7 @@ final class LineMessage: @unchecked Sendable {
     /// The subject for the answer, if the sender wants an answer.
     var reply: String? { natsMsg_GetReply(message).map { String(cString: $0) } }
 
-    /// Whether the server sent this message because no node subscribes to the subject of a request.
+    /// Whether this message comes from the server, which reports that no node subscribes to the request's subject.
     var isAbsence: Bool { natsMsg_IsNoResponders(message) }
 
     /// The bytes are valid only during the call of `body`.

@@ -23,7 +23,8 @@ final class Lines: Sendable {
         condition.withLock { condition.broadcast() }
     }
 
-    /// Waits for a connection. Returns nil once `isWanted` returns false; `stir` makes waiting threads check it again.
+    /// Waits for a connection. Returns nil once `isWanted` returns false. When its result may have changed, call
+    /// `stir`.
     func wait(while isWanted: () -> Bool) -> Line? {
         condition.withLock {
             while isWanted() {

@@ -95,8 +95,8 @@ final class Loan: Sendable {
         state.withLock { Self.has(token, by: nil, &$0, announce) }
     }
 
-    /// Drops the current attempt if it has not begun. Returns false if the attempt has begun, or is not the current
-    /// attempt.
+    /// Drops the attempt with this token if it has not begun. Returns false if the attempt has begun, or if the current
+    /// attempt has another token.
     func isNotBegun(_ token: String) -> Bool {
         state.withLock { state in
             guard state.attempt?.token == token, state.attempt?.isBegun == false else { return false }
@@ -114,7 +114,7 @@ final class Loan: Sendable {
                 return nil
             }
             (state.attempt, state.waits) = (nil, .now)
-            // A picture can't have crashed a node that never read all of it.
+            // A picture can't have crashed a node that never read the whole picture.
             if attempt.isFetched { state.lost.append(attempt.node) }
             return attempt.node
         }
@@ -135,7 +135,7 @@ final class Loan: Sendable {
     // MARK: - Requests of a node
 
     /// Drops the attempt, because its node gives the picture back. The attempt does not count as a loss. Returns false
-    /// if it is not the current attempt, or if its results are being checked.
+    /// if the attempt is not the current attempt, or if its results are being checked.
     func leave(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }

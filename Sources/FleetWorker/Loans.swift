@@ -19,7 +19,7 @@ final class Loans: Sendable {
     /// more free place.
     private let changed: @Sendable (_ freed: String?) -> Void
     private let state = Mutex(State())
-    /// The queue for checks of results. A check reads whole files.
+    /// The queue on which results are checked. Checks have a queue of their own, because each check reads whole files.
     let looks = DispatchQueue(label: "pipelined.fleet.looks")
 
     init(

@@ -43,8 +43,8 @@ enum MessageCheck {
             && isShort(header.gainMap, 100) && header.gainMapPlans.allSatisfy { isShort($0, 200) }
     }
 
-    /// Checks `file.name` only for its length. The web server chose that name, and the origin builds a valid file name
-    /// from it, as for its own downloads.
+    /// Checks only the length of `file.name`. The web server chose that name. The origin makes a valid file name from
+    /// it, as it does for its own downloads.
     private static func accepts(_ file: FetchedFile?, of bytes: LentBytes) -> Bool {
         switch (file, bytes) {
         case (nil, .sources): true

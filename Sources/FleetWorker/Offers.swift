@@ -120,7 +120,8 @@ final class Offers {
             // The attempt is over, for example because the supervisor has taken the picture back meanwhile.
             try? lines.current?.publish(to: Subject.unwanted(on: node, by: loans.name))
         }
-        // If the node accepted and its answer got lost, the node's first request may have started the attempt.
+        // If the node accepted and its answer got lost, the node's first request may have started the attempt. The
+        // attempt then continues.
         guard lent.isNotBegun(token) else { return }
         switch answer?.word {
         // Silence counts only if the connection is still the same. After a reconnection, the answer may have been lost
@@ -145,7 +146,8 @@ final class Offers {
     private func lookForLost(at planned: ContinuousClock.Instant = .now) {
         for lent in loans.all where lines.current != nil {
             if planned + patience / 6 < .now {
-                // The timer fired late, so this process was suspended and could not receive signs of life.
+                // The timer fired late, probably because this process was suspended. Meanwhile it could not receive
+                // signs of life.
                 lent.mayBeSilent()
             } else if let node = lent.isLost(after: patience) {
                 loans.fails(lent, because: .silent)

@@ -3,8 +3,8 @@ import Foundation
 import ServiceProgram
 import WorkerProtocol
 
-/// A command to another node. The sender repeats the command until the node's report arrives; the node executes each
-/// token once.
+/// A command to another node. The sender repeats the command until the node's report arrives. The node recognises a
+/// repeated command by its token, and executes the command only once.
 struct Commanded: Codable, Sendable {
     var token: String
     var command: NodeCommand
@@ -33,8 +33,8 @@ final class OutgoingCommands {
     private var isAsking = false
 
     private static let pause = Duration.milliseconds(400)
-    /// A node that has not answered within this time counts as silent. The shorter time applies if the server reports
-    /// that no node of this name is connected.
+    /// A node that has not answered within this time counts as silent. `patienceWithAbsence` applies instead if the
+    /// server reports that no node of this name is connected.
     private static let patience = Duration.seconds(10)
     private static let patienceWithAbsence = Duration.seconds(3)
     private static let inbox = "command"

@@ -38,8 +38,8 @@ enum Program {
         return execute(supervisor)
     }
 
-    /// Receives orders on the main thread, until the supervisor closes the channel. Then gives all taken pictures back,
-    /// so that other nodes get them at once, and exits.
+    /// Receives orders on the main thread, until the supervisor closes the channel. Before this process exits, it gives
+    /// all taken pictures back, so that other nodes get them at once.
     private static func execute(_ supervisor: SupervisorChannel) -> Int32 {
         let fleet = FleetSession(supervisor)
         do {

@@ -4,11 +4,11 @@ enum Subject {
     /// Carries a node's description of itself to all other nodes.
     static func presence(of node: String) -> String { "nodes.\(node)" }
 
-    /// Carries the same description, but only to the node `other`, which is new.
+    /// Carries a node's description of itself to the node `other` only, which is new.
     static func presence(of node: String, to other: String) -> String { "hello.\(other).\(node)" }
 
-    /// Carries the same description to an origin that got the answer `full`. The message means that a place has become
-    /// free, and that the node keeps the place for this origin for a moment.
+    /// Carries the node's description to an origin that got the answer `full`. The message means that a place has
+    /// become free, and that the node keeps the place for this origin for a moment.
     static func room(at node: String, for origin: String) -> String { "room.\(origin).\(node)" }
 
     /// Tells a node that the origin has pictures to lend, but knows of no free place for them.

@@ -7,8 +7,8 @@ struct WaitingLine {
     /// Invited origins, each with the time until which its place is kept.
     private var invited: [String: Instant] = [:]
 
-    /// An origin that has not asked again within this time leaves the queue: it has found another node, or has nothing
-    /// more to lend.
+    /// An origin that has not asked again within this time leaves the queue. This node assumes that the origin has
+    /// found another node, or has nothing more to lend.
     static let patience = Duration.seconds(5)
     /// How long a place is kept for an invited origin.
     static let time = Duration.seconds(1)

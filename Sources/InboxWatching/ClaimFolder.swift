@@ -54,13 +54,13 @@ package struct ClaimFolder: Sendable {
     /// The claim path for the file at `path` in the inbox, with this number.
     package func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
 
-    /// Moves a file from anywhere to a claim path; false if the path is taken.
+    /// Moves a file from any folder to a claim path. Returns false if the path is taken.
     package func take(_ file: FilePlace, to place: String) throws -> Bool {
         try move(file, to: FileSystem.relative(place, to: path))
     }
 
-    /// Moves a file from another file system to a claim path; false if the path is taken. The incomplete copy is stored
-    /// directly in `.pipelined`, where no daemon mistakes it for a claimed file.
+    /// Moves a file from another file system to a claim path. Returns false if the path is taken. The incomplete copy
+    /// is stored directly in `.pipelined`, where no daemon mistakes it for a claimed file.
     package func takeCopy(_ file: FilePlace, to place: String) throws -> Bool {
         let target = FileSystem.relative(place, to: path)
         let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
@@ -68,7 +68,7 @@ package struct ClaimFolder: Sendable {
             file, to: FileSystem.name(of: target), in: folder, parts: claims, inOwn: true)
     }
 
-    /// Renames the file to `target`, relative to `.pipelined`; false if the name is taken.
+    /// Renames the file to `target`, which is relative to `.pipelined`. Returns false if the name is taken.
     private func move(_ file: FilePlace, to target: String) throws -> Bool {
         for attempt in 0... {
             do {
@@ -81,7 +81,7 @@ package struct ClaimFolder: Sendable {
             } catch {
                 if error.isTaken { return false }
                 latest.forget()
-                // Either another thread removed the empty folder in between, so try again, or the file itself is gone.
+                // If the file still exists, another thread removed the empty folder in between, so try again.
                 guard error.isMissing, attempt < 3, try file.status() != nil else {
                     throw SystemError(error.call, "\(path)/\(target)", code: error.code)
                 }
@@ -154,7 +154,7 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// Removes a folder in the inbox if it is empty; false if it was not removed.
+    /// Removes a folder in the inbox if it is empty. Returns false if the folder was not removed.
     func removeIfEmpty(_ folder: String) -> Bool {
         guard let above = try? top.openFolder(FileSystem.subfolder(of: folder)) else { return false }
         return unlinkat(above.number, FileSystem.name(of: folder), AT_REMOVEDIR) == 0
@@ -180,7 +180,7 @@ package struct ClaimFolder: Sendable {
         let names = try FileSystem.names(in: claims, called: path).sorted()
         let others = names.filter { $0 != root && !Self.isNumber($0) }
         // Older versions claimed files as `.pipelined/N/…`, without ROOT. If several roots share the inbox, the owner
-        // of such files is unknown, so they are not included.
+        // of such files is unknown, so the result does not include them.
         let old = others.isEmpty ? names.filter(Self.isNumber) : []
         for top in old + (try numbers(of: root)) {
             for path in try files(below: top, except: known) { found.append(("\(self.path)/\(top)/\(path)", path)) }
@@ -215,8 +215,8 @@ package struct ClaimFolder: Sendable {
         return try FileSystem.names(in: folder, called: root).sorted().map { "\(root)/\($0)" }
     }
 
-    /// Paths of the files below a folder, relative to it. A folder may contain a million files, nearly all of them
-    /// known, so known files are excluded first.
+    /// Paths of the files below a folder, relative to that folder. A folder may contain a million files, nearly all of
+    /// them known, so known files are excluded first.
     private func files(
         below top: String, removing: Bool = true,
         except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }

@@ -52,7 +52,7 @@ package final class ClaimFolders: Sendable {
         let now = try Identity(claims)
         if now != known.claims {
             // `.pipelined` belongs to the daemon's user, but its identity has changed. Some file systems change inode
-            // numbers occasionally, so this is an error only if the known folder still exists under another name.
+            // numbers occasionally. So the change is an error only if the known folder still exists under another name.
             guard place(of: known.claims, in: top, called: inbox) == nil else { throw replaced(inbox, known, top) }
             self.known.withLock { $0[inbox]?.claims = now }
         }

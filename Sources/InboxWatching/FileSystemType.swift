@@ -6,8 +6,8 @@ package enum FileSystemType {
     /// The name of the folder's file system if it needs polling, else nil.
     static func polled(_ folder: String) throws(SystemError) -> String? { names[try number(folder)] }
 
-    /// If the folder is on a kernel file system in which users can't create files, such as /proc, the name of that file
-    /// system; otherwise nil.
+    /// The name of the folder's file system, if it belongs to the kernel and users can't create files in it, such as
+    /// /proc; nil for any other file system.
     package static func withoutFiles(_ folder: String) -> String? { (try? number(folder)).flatMap { kernels[$0] } }
 
     private static func number(_ folder: String) throws(SystemError) -> UInt32 {

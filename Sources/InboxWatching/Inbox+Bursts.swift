@@ -13,8 +13,8 @@ extension Inbox {
     }
 
     /// Checks, on the inbox's own queue, whether pictures in a folder directly below the inbox will be taken. Calls
-    /// `found` if so, and `done` in any case. When the inbox has handed over those pictures, or they are gone, it tells
-    /// the sink that the folder's burst has ended.
+    /// `found` if so, and `done` in any case. Once the inbox has handed over those pictures, or once the pictures are
+    /// gone, the inbox tells the sink that the folder's burst has ended.
     package nonisolated func expect(
         _ name: String, wanted: @escaping @Sendable () -> Bool, found: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void

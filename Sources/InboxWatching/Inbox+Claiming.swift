@@ -19,7 +19,7 @@ extension Inbox {
         }
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-            // A paused upload does not change, but its writer still has the file open.
+            // While an upload pauses, the file does not change, but its writer still has the file open.
             if FileSystem.isOpenForWriting(file) ?? settling.isWritten(path, at: .now()) {
                 if Settling.isUnchanged(status, for: recipe.intake.pollInterval, at: Timestamp.now()) {
                     note(path, Permission.stillOpen)
@@ -45,7 +45,7 @@ extension Inbox {
             if error.isPassing { again(path, error, status, cancelled: cancelled) }
             // The rename may have succeeded despite the error.
             if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
-            // The file exists, so `.pipelined` is missing; reopening the inbox creates it.
+            // The file exists, so the missing folder must be `.pipelined`. Reopening the inbox creates that folder.
             if error.isMissing, FileSystem.mayExist(path) { return broken("\(error)", isPassing: true) }
         } catch let error as UnsafeFolder {
             return broken("\(error)")
@@ -138,8 +138,8 @@ extension Inbox {
         finishLook()
     }
 
-    /// Moves a file that changed during the claim back into the inbox, where it settles again. False if the inbox has
-    /// another file of that name by now; the claimed file then becomes a job as it is.
+    /// Moves a file that changed during the claim back into the inbox, where it settles again. Returns false if the
+    /// inbox has another file of that name by now. In that case, the claimed file becomes a job as it is.
     private func giveBack(_ source: String, as path: String) throws -> Bool {
         let back = FileSystem.Key(FileSystem.join(folder, path))
         givenBack.insert(back)

@@ -7,7 +7,7 @@ import SystemCalls
 extension Inbox {
     /// Scans the whole inbox. New folders count as arrivals, except in the first scan.
     func scan(isFirst: Bool = false) {
-        // Forgets why files were skipped, because the scan finds that out again. Files that are still settling keep
+        // Forgets why files were skipped, because the scan finds the reasons again. Files that are still settling keep
         // their reasons.
         forgetIgnored(where: { !settling.contains($0) })
         if let found = scan(folder, isFirst: isFirst) { bursts.forget(but: found) }
@@ -129,7 +129,7 @@ extension Inbox {
     /// Handles a path whose status can't be read.
     func unseen(_ path: String, _ error: SystemError) {
         guard error.isPassing else { return leave(path, Permission.unreadable(path, "file", error)) }
-        // The path may be a folder's, so scan again later.
+        // The path may belong to a folder, so scan again later.
         scanLater()
         if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
     }

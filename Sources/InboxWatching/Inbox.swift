@@ -40,8 +40,8 @@ package actor Inbox: QueueActor {
     var kept = KeptFiles()
     /// The last message logged for each file or folder, to avoid repetition.
     var logged: [FileSystem.Key: String] = [:]
-    /// Files that this inbox has moved back itself. The inbox must not mistake the events of its own moves for those of
-    /// another program.
+    /// Files that this inbox has moved back itself. The inbox must not mistake the events of its own moves for events
+    /// of another program.
     var givenBack: Set<FileSystem.Key> = []
     private var checkAt: DispatchTime?
     /// Identifies the folder that was opened. `mounts` is the highest number of mounts on its path so far.
@@ -57,7 +57,7 @@ package actor Inbox: QueueActor {
     var hasBegun = false
     var stopped = false
     /// The handler of a call to `stop` that came before the inbox began. `begin` then calls the handler instead of
-    /// opening the inbox, because the inbox's successor waits for that.
+    /// opening the inbox, because the inbox's successor waits for the handler's call.
     private var ended: (@Sendable (HandOver) -> Void)?
     var adopts = false
     /// Calls to `catchUp` that wait until the inbox has begun.
@@ -146,8 +146,8 @@ package actor Inbox: QueueActor {
         return HandOver(marked: settling.marks, unsure: unsure, bursts: bursts, adopts: adopts)
     }
 
-    /// Stops the inbox from taking files, for this reason. If `reason` is nil, the inbox takes files again, including
-    /// the files that have settled meanwhile.
+    /// Keeps the inbox from taking files. `reason` is shown to users. If `reason` is nil, the inbox takes files again,
+    /// including the files that have settled meanwhile.
     package nonisolated func hold(_ reason: String?) {
         let reason = refusal ?? reason
         let change = shared.withLock { report in
@@ -217,8 +217,8 @@ package actor Inbox: QueueActor {
     /// Whether a call to `catchUp` waits for its answer.
     var isCalled: Bool { calls.withLock { !$0.isEmpty } }
 
-    /// A counter of progress: it rises with each file checked, each hand-over, and, during a computation, each read of
-    /// this property. If it stops rising, a disk does not respond.
+    /// Counts progress: each checked file, each hand-over and, during a computation, each read of this property. If the
+    /// count stops rising, the daemon assumes that a disk does not respond.
     package nonisolated var steps: Int {
         progress.withLock { progress in
             if progress.isComputing { progress.steps += 1 }

@@ -101,7 +101,7 @@ final class Inotify {
         guard !name.isEmpty else { return has(IN_ATTRIB) && folder == top ? .folderAppeared(top) : nil }
         let path = FileSystem.join(folder, name)
         if has(IN_ISDIR) {
-            // After a change of its mode a folder may have become readable, so it is treated as new.
+            // A folder whose mode has changed may have become readable, so it is treated as new.
             if has(IN_CREATE) || has(IN_MOVED_TO) || has(IN_ATTRIB) { return .folderAppeared(path) }
             if has(IN_MOVED_FROM) || has(IN_DELETE) {
                 remove(below: path)

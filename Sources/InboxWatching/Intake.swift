@@ -68,8 +68,8 @@ package struct InboxReport: Sendable {
     package var stuckFile: (path: String, reason: String)? {
         stuck.first.flatMap { key in reasons[key].map { (key.path, $0) } }
     }
-    /// Whether the first attempt to open the inbox is over. Since then, either the inbox is watched, or `problem`
-    /// contains the reason why it is not.
+    /// Whether the first attempt to open the inbox is over. If so, either the inbox is watched, or `problem` contains
+    /// the reason why it is not.
     package var isOpen = false
     /// Whether the first scan is complete.
     package var scanned = false

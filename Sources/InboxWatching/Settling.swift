@@ -21,8 +21,8 @@ struct Settling {
         var countedFolder: FileSystem.Key? { isUnreadable ? nil : folder }
     }
 
-    /// Whether the inbox is polled. A polled file counts as unchanged if its size and modification time equal those of
-    /// the last check.
+    /// Whether the inbox is polled. In a polled inbox, a file counts as unchanged if its size and modification time are
+    /// the same as at the last check.
     var isPolled = false
     private let folder: String
     private let settings: InboxSettings
@@ -81,8 +81,8 @@ struct Settling {
 
     private var quietTime: Duration { isPolled ? settings.settlePolled : settings.settle }
 
-    /// How long a folder must be quiet before its burst ends. This is longer than for a file, because files that are
-    /// copied together arrive with gaps, and polling notices them late.
+    /// How long a folder must be quiet before its burst ends. The time is longer than the quiet time of a file, because
+    /// files that are copied together arrive with gaps, and polling notices them late.
     var folderQuietTime: Duration { isPolled ? max(quietTime * 4, quietTime + settings.pollInterval) : quietTime * 4 }
 
     /// Why a folder's burst can't end yet, or nil. Unreadable files don't count, because they may stay unreadable for
@@ -105,8 +105,8 @@ struct Settling {
     /// Whether a process has written to the file and not closed it since.
     func isWritten(_ path: String, at now: DispatchTime) -> Bool { writers.contains(path, at: now) }
 
-    /// Processes an event. Calls `isEmpty` for a new file: an empty file is about to be written, while a file with
-    /// content arrived by a link.
+    /// Processes an event. Calls `isEmpty` for a new file. If the file is empty, a process is probably about to write
+    /// it. If the file has content, it arrived as a hard link.
     mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         writers.heard(event, at: now, isEmpty: isEmpty)
         switch event {

@@ -2,8 +2,8 @@ import Dispatch
 import ServiceProgram
 import SystemCalls
 
-/// Tracks files that a process was seen writing to and has not closed since. A lease is more reliable, but the kernel
-/// grants the daemon no lease on another user's file.
+/// Tracks files that a process has written to and not closed since, according to inotify. A lease is more reliable, but
+/// the kernel grants the daemon no lease on another user's file.
 struct Writers {
     /// How long a file counts as being written after its last write event. The time is limited, because the event that
     /// reports the close may be missed.
@@ -25,7 +25,8 @@ struct Writers {
     mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         switch event {
         case .written(let path): seen[FileSystem.Key(path)] = now
-        // A new empty file is about to be written; a new file with content arrived by a link.
+        // A process is probably about to write a new file that is empty. A new file with content arrived as a hard
+        // link.
         case .made(let path): if isEmpty(path) { seen[FileSystem.Key(path)] = now }
         case .closed(let path), .gone(let path), .movedIn(let path): seen[FileSystem.Key(path)] = nil
         case .folderGone(let folder): seen = seen.filter { !FileSystem.lies($0.key.path, within: folder) }

@@ -9,10 +9,10 @@ import Synchronization
 /// runs the operation's dependents. Here `cancel()` sets `state` to `cancelled` at once, unless the operation has
 /// begun.
 ///
-/// A subclass can rely on this:
-/// - `execute` is called at most once, on the thread that admits the operation. That is the thread on which Foundation
-///   calls `start`, or the thread of a call that opens the gate, such as `add`, `resume`, `set` or the `finish` of
-///   another operation.
+/// Rules for a subclass:
+/// - `execute` is called at most once, on the thread that admits the operation. Either Foundation calls `start` on this
+///   thread, or the thread makes a call that opens the gate, such as `add`, `resume`, `set` or the `finish` of another
+///   operation.
 /// - `interrupt` is called at most once, after `execute` has returned, on the thread that calls `cancel` or the thread
 ///   of `execute`. It may race with `finish`. If a subclass creates its task only after `execute` has returned,
 ///   `interrupt` may come before the task exists. So once the subclass has created the task, it must check
@@ -116,8 +116,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
 
     /// Hands the operation to Foundation if its dependencies have finished, or if it is cancelled. Foundation must not
-    /// get an operation earlier: it scans all its operations whenever one of them begins or finishes, and an operation
-    /// that is not ready can make Foundation lose later operations.
+    /// get an operation earlier: Foundation scans all its operations whenever any operation begins or finishes, and an
+    /// operation that is not ready can make Foundation lose later operations.
     private func handOver() {
         guard isReady else { return }
         let queue = box.withLock { $0.advance(from: .added, to: .handedOver) ? $0.queue : nil }

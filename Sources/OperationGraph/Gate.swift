@@ -60,8 +60,8 @@ struct Gate {
         lanes[name]?.add(operation)
     }
 
-    /// Records that Foundation has started the operation. Returns true if the operation was admitted before, so that
-    /// the caller must begin it now.
+    /// Records that Foundation has started the operation. Returns true if the operation had been admitted already. In
+    /// that case, the caller must begin the operation now.
     mutating func enter(_ operation: AsyncOperation) -> Bool {
         switch operation.ticket.standing {
         case .away: lineUp(operation, isStarted: true)
@@ -122,8 +122,8 @@ struct Gate {
         return .over(calls: takeSpareCalls())
     }
 
-    /// Revokes admissions, latest first, until the gate's limit and holds allow the remaining ones. Affects only
-    /// operations that Foundation has not started; these operations wait again.
+    /// Revokes admissions, latest first, until the gate's limit and holds allow all admissions that remain. Affects
+    /// only operations that Foundation has not started; these operations wait again.
     mutating func recall() {
         while !holds.isEmpty || running > max(0, limit) + beyond, let operation = admitted.popLast() {
             free(operation)

@@ -88,8 +88,8 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Spare slots
 
-    /// The number of slots that no operation occupies or waits for. While the queue is paused, its waiting operations
-    /// do not count.
+    /// The number of slots that no operation occupies; 0 if operations wait for a slot. While the queue is paused, its
+    /// waiting operations do not count.
     package var spare: Int { gate.withLock { $0.spare } }
 
     /// Calls `body` once, as soon as this many slots are spare, possibly before `whenSpare` returns. Replaces a pending

@@ -4,7 +4,7 @@ import Foundation
 package protocol Providing<Product> {
     associatedtype Product
 
-    /// The product; nil until the operation has made it, and if the operation fails or is cancelled.
+    /// The product. Nil until the operation has made it; stays nil if the operation fails or is cancelled.
     var product: Product? { get }
 }
 

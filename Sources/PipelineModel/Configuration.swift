@@ -19,9 +19,9 @@ public struct Configuration: Sendable {
     public func recipe(_ name: String) -> Recipe? { recipes.first { $0.name == name } }
     public func held(_ name: String) -> HeldRecipe? { held.first { $0.recipe.name == name } }
 
-    /// Reads all settings files in order, so that later files override earlier ones, then the recipes. Returns all
-    /// problems at once. `unread` contains a problem for each unreadable recipe file. `lastInboxes` contains each
-    /// recipe's inbox, by recipe name, as of the last load without problems.
+    /// Reads all settings files in order, so that later files override earlier files. After that, reads the recipes.
+    /// Returns all problems at once. `unread` contains a problem for each unreadable recipe file. `lastInboxes`
+    /// contains each recipe's inbox, by recipe name, as of the last load without problems.
     public static func load(
         settings: [ConfigurationText], recipes: [ConfigurationText], unread: [Problem] = [],
         lastInboxes: [String: String] = [:], catalog: StageCatalog

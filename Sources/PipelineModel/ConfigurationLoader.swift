@@ -74,7 +74,8 @@ struct ConfigurationLoader {
         }
     }
 
-    /// Adds a recipe whose file can't be read. Only its name is known, so it is held, and keeps its last known inbox.
+    /// Adds a recipe whose file can't be read. Only the recipe's name is known, so the recipe is held, and keeps its
+    /// last known inbox.
     mutating func addUnread(_ problem: Problem) {
         let last = lastInboxes[RecipeFile.recipeName(problem.file)]
         files.append(RecipeFile(unread: problem, inbox: last, settings: settings))
@@ -120,8 +121,8 @@ struct ConfigurationLoader {
     }
 
     /// Finds recipes that share an inbox. The recipe that had the inbox at the last load without problems keeps it, and
-    /// the other recipe is held. If both recipes or neither had it, both are held, because either may contain the
-    /// mistake.
+    /// the other recipe is held. If both recipes had the inbox, or neither recipe did, both are held, because either
+    /// may contain the mistake.
     private mutating func findSharedInboxes() {
         var owners: [String: RecipeFile] = [:]
         let isBuiltIn = !files.contains { $0.recipe.name == settings.defaultRecipe }

@@ -21,7 +21,8 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
         case later
         /// Wait until there is free space. All other work for the same outbox waits too.
         case room
-        /// Retry once, immediately, with no other picture rendering at the same time. If that fails too, fail the job.
+        /// Retry once, immediately, with no other picture rendering at the same time. If the retry fails too, fail the
+        /// job.
         case alone
         /// Wait until a user repairs the cause. All other work that needs the same filter or outbox waits too.
         case mended

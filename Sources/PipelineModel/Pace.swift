@@ -1,5 +1,5 @@
-/// Measures the recent rate of some work, and estimates the time left. Both are nil while unknown. Callers pass the
-/// current time, in seconds.
+/// Measures the recent rate of some work, and estimates the time left. Both results are nil while unknown. Callers pass
+/// the current time, in seconds.
 public struct Pace: Sendable, Hashable {
     public struct Measure: Sendable, Hashable {
         /// Length of the measured period, in seconds.
@@ -36,8 +36,8 @@ public struct Pace: Sendable, Hashable {
 
     public var hasBegun: Bool { !marks.isEmpty }
 
-    /// Starts the measurement, or restarts it after a pause, because the rate before a pause does not predict the rate
-    /// after it.
+    /// Starts the measurement. Call this method again after a pause, because the rate before a pause does not predict
+    /// the rate after the pause.
     public mutating func begin(at time: Double, done: Int64? = nil) {
         self.done = done ?? self.done
         marks = [Mark(time: time, done: self.done)]

@@ -1,5 +1,5 @@
-/// A checked stage of a chain. `arguments` contains each given value, and the defaults of the other parameters that
-/// have a default.
+/// A checked stage of a chain. `arguments` contains each value that the chain gives. For the other parameters, it
+/// contains the default, if there is one.
 public struct Stage: Codable, Sendable, Hashable {
     public var name: String
     public var arguments: [String: ArgumentValue]

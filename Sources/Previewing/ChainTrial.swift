@@ -11,7 +11,7 @@ import SystemCalls
 package import WorkerPools
 import WorkerProtocol
 
-/// Renders a picture with several chains, one after the other, into unnamed files. The ledger records none of this.
+/// Renders a picture with several chains, one after the other, into unnamed files. The ledger does not record trials.
 @Coordination
 package final class ChainTrial {
     /// An unnamed file. A worker writes it through `target`; a client can only read it through `result`.
@@ -20,8 +20,8 @@ package final class ChainTrial {
         let result: Descriptor
 
         init(in spool: String) throws {
-            // The name exists only during this initializer. If a crash leaves the file behind, the next start removes
-            // it.
+            // The file has a name only during this initializer. If a crash leaves the file behind, the next start
+            // removes it.
             let folder = Spool.unfinished(Spool.folder(in: spool))
             let path = FileSystem.join(folder, "proof")
             try FileSystem.makeFolders(folder)

@@ -12,7 +12,8 @@ package import WorkerPools
 /// Makes previews of originals and results on demand, and keeps them up to the total size that `Previews=` allows.
 ///
 /// Jobs have precedence. A preview starts when the render queue has a free place. While the queue is full, one preview
-/// starts every `PreviewPause=`. The latest request is served first, because somebody is looking at that picture now.
+/// starts every `PreviewPause=`. The latest request is served first, because somebody is probably looking at that
+/// picture now.
 @Coordination
 package final class Previews {
     private let pool: WorkerPool

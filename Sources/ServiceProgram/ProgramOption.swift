@@ -37,7 +37,7 @@ extension ProgramOption {
 
     package var written: String { value.map { "\(rawValue) \($0)" } ?? rawValue }
 
-    /// The options for `--help`, a line each.
+    /// The text for `--help`, with one line for each option.
     package static var lines: String {
         let width = (allCases.map(\.written.count).max() ?? 0) + 3
         return allCases.map { option in

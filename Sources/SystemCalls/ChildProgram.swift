@@ -21,8 +21,8 @@ public enum ChildProgram {
         try start(words, environment, streams, clinux_spawn_kept).get()
     }
 
-    /// Makes the kernel kill this process when its parent ends, even if all threads of this process are blocked. A
-    /// worker calls this when it starts.
+    /// Makes the kernel kill this process when its parent ends, even if all threads of this process are blocked. Each
+    /// worker calls this method when it starts.
     public static func endWithParent() { _ = clinux_end_with_parent() }
 
     private typealias Spawn = (

@@ -69,8 +69,8 @@ public final class Descriptor: Sendable {
         path.isEmpty ? self : try open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Opens a folder below this one, and creates it and the folders above it if they are missing. A `durable` folder
-    /// survives a power cut.
+    /// Opens a folder below this one. Creates the folder, and each folder on the way to it, if it is missing. If
+    /// `durable` is true, new folders survive a power cut.
     public func makeFolder(_ path: String, mode: UInt32, durable: Bool = false) throws(SystemError) -> Descriptor {
         do {
             return try openFolder(path)
@@ -86,7 +86,7 @@ public final class Descriptor: Sendable {
         return try above.open(name, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Replaces `clinux_open_beneath`: opens each folder of the path in turn.
+    /// Used if the kernel refuses `clinux_open_beneath`: opens each folder of the path in turn.
     private static func walk(_ path: String, from top: Descriptor, _ flags: Int32) -> Int32 {
         let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         var above = top

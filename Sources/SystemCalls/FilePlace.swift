@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file name in an open folder, which stays valid if the folder or one of its parents is renamed.
+/// A file name in an open folder. The place stays valid if the folder or one of its parents is renamed.
 public struct FilePlace: Sendable {
     /// Nil if `name` is a path. A path is safe only where no other user may rename folders.
     public let folder: Descriptor?

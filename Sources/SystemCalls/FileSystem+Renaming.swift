@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Renames that never replace a file. `RENAME_NOREPLACE` does this in one call, but NFS and some FUSE file systems lack
-/// the flag, and some of those lack hard links as well.
+/// Renames that never replace a file. With the flag `RENAME_NOREPLACE`, one call suffices. But NFS and some FUSE file
+/// systems lack the flag, and some of these file systems lack hard links as well.
 extension FileSystem {
     /// Renames a file; fails with `EEXIST` if the target exists. Both paths may be relative to open folders. `own`
-    /// promises that no other program creates files in the target's folder. On a file system without the flag, a check
-    /// before the rename then suffices.
+    /// promises that no other program creates files in the target's folder. With that promise, a check before the
+    /// rename suffices on a file system without the flag.
     public static func renameWithoutReplacing(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
         inOwn own: Bool = false

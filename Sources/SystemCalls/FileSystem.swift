@@ -107,7 +107,7 @@ public enum FileSystem {
         guard answer == 0 else { throw SystemError("fallocate", folder, code: answer) }
     }
 
-    /// Throws if this process may not create files in a folder.
+    /// Throws if this process lacks the permission to create files in a folder.
     public static func checkWritable(_ folder: String) throws(SystemError) {
         guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else { throw SystemError("write to", folder) }
     }
@@ -231,8 +231,8 @@ public enum FileSystem {
         }
     }
 
-    /// The names in a folder, without `.` and `..`. Names that are not UTF-8 don't fit into a `String`, so they go to
-    /// `misnamed`, with an escape such as `\xff` for each invalid byte.
+    /// The names in a folder, without `.` and `..`. A `String` can't store a name that is not UTF-8. So `misnamed`
+    /// receives each such name, with an escape such as `\xff` for each invalid byte.
     public static func names(
         in folder: String, misnamed: (_ escaped: String) -> Void = { _ in }
     ) throws(SystemError) -> [String] {
@@ -284,7 +284,7 @@ public enum FileSystem {
         return join(folder(of: link), String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// The path with its links resolved. Of a missing path, resolves the part that exists.
+    /// The path with its links resolved. If the path is missing, resolves the part of the path that exists.
     public static func resolved(_ path: String) -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }

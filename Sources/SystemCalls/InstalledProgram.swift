@@ -7,8 +7,8 @@ public enum InstalledProgram {
     /// in `libexec`.
     public static var isBuild: Bool { FileSystem.mayExist("\(folder)/pipelined-render") }
 
-    /// The path of a worker's program: in this program's folder, as in a build, or in `libexec`, as in a package. Nil
-    /// if it is in neither.
+    /// The path of a worker's program. A build has that program in the folder of this program, and a package has it in
+    /// `libexec`. Nil if neither folder contains it.
     public static func worker(_ name: String) -> String? {
         ["\(folder)/\(name)", "\(folder)/../libexec/pipelined/\(name)"].first(where: FileSystem.mayExist)
     }

@@ -8,7 +8,7 @@ extension MountTable {
 
     /// Whether a missing folder may appear once a file system is mounted. True for folders below a mount point that
     /// `/etc/fstab` or a systemd unit names, if nothing is mounted there. Also true for folders below `/mnt`, `/media`
-    /// and `/run/media`, unless a file system mounted below one of these contains the folder.
+    /// and `/run/media`, unless the folder is on a file system that is mounted there.
     public static func mayCome(with folder: String) -> Bool {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         let names = (try? FileSystem.names(in: units)) ?? []

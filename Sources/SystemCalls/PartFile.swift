@@ -27,6 +27,7 @@ private struct PartFile {
                 continue
             }
             // If the locked file has lost its name, another process has removed the file, and may have reused the name.
+            // The name then stays.
             if try isNamed(remains) { try FileSystem.remove(name, in: folder) }
         }
     }

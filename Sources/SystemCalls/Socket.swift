@@ -35,7 +35,7 @@ public enum Socket {
         return try receive(into: room, most: most, from: socket)
     }
 
-    /// Receives into the caller's buffer, otherwise like `receive(room:most:from:)`.
+    /// Like `receive(room:most:from:)`, but receives into the caller's buffer.
     public static func receive(
         into room: UnsafeMutableRawBufferPointer, most: Int = 16, from socket: Descriptor
     ) throws(SystemError) -> Received {

@@ -9,7 +9,7 @@ public struct CallRule: Sendable {
         /// The argument at this index has this value.
         case equal(UInt32, Int32)
         case different(UInt32, Int32)
-        /// The argument's bits that `mask` selects have this value.
+        /// The bits of the argument that `mask` selects have this value.
         case bits(UInt32, mask: Int32, Int32)
     }
 
@@ -86,8 +86,9 @@ extension CallRule {
     /// filter can check. `clone3` gets its flags in memory, where a filter can't see them.
     static let unknown = [CallRule("clone3")]
 
-    /// Calls that no worker has a reason to make. A process that makes one has been taken over by an attacker, and is
-    /// killed at once. Calls that a library might make in good faith are not in this list.
+    /// Calls that no worker has a reason to make. If a process makes such a call, an attacker has probably taken it
+    /// over, so the kernel kills the process at once. Calls that a library might make in good faith are not in this
+    /// list.
     public static let deadly =
         [
             // Start other programs, or access other processes.

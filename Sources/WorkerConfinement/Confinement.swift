@@ -49,7 +49,7 @@ public enum Confinement {
     }
 
     /// Makes the kernel kill a worker rather than the supervisor when memory runs out. A worker inherits the
-    /// supervisor's score, so this raises the score by 500.
+    /// supervisor's score, so this method raises the worker's score by 500.
     private static func dieFirst() throws {
         let path = "/proc/self/oom_score_adj"
         var text = [UInt8](repeating: 0, count: 16)

@@ -40,7 +40,7 @@ package protocol FleetPoolDelegate: AnyObject {
     func roomChanged()
     /// Called when another node offers a picture. Reply with `accept`, `putOff` or `refuse`.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
-    /// Called when rendering may start: the accepted picture's sources have arrived, or the picture has a URL to
+    /// Called when work on an accepted picture may start: its sources have arrived, or the origin lent it as a URL to
     /// download.
     func fetched(_ id: Int)
     /// Called when this node is done with another node's picture: it was delivered, withdrawn or refused.
@@ -63,7 +63,8 @@ protocol FleetLender: AnyObject {
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
-    /// Maximum time until a node must start on a lent picture that is not downloaded yet.
+    /// How long the pool waits for a node to start on a lent picture that has not been downloaded yet. After that, the
+    /// pool takes the picture back.
     private static let patience = Duration.seconds(30)
     /// Minimum time that the process gets to answer a cancel, even if CancelGrace is shorter: once the process is
     /// killed, this node must render all lent pictures itself.
@@ -175,7 +176,8 @@ package final class FleetPool {
     }
 
     /// Like `wants(_:expected:)`, but also for a picture that has not been downloaded yet. `others` is the caller's
-    /// count of pictures that count as lent; the larger of `others` and `lentCount` applies.
+    /// count of pictures that other nodes download. The larger of `others` and `lentCount` counts as the number of lent
+    /// pictures.
     func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?, besides others: Int = 0) -> Bool {
         guard hasRoom(besides: max(others, lentCount)), let plan else { return false }
         let filters = filters(of: outputs)
@@ -251,9 +253,9 @@ package final class FleetPool {
         process.terminate()
     }
 
-    /// Takes back up to `most` pictures that no node is rendering, or whose node is silent, the latest first. A picture
-    /// that is not downloaded yet can't use a free local slot, so the pool takes it back only if no node is present, or
-    /// if its node is silent.
+    /// Takes back up to `most` pictures, the latest first: pictures that no node is rendering, and pictures whose node
+    /// is silent. A picture that has not been downloaded yet can't use a free local slot. So the pool takes such a
+    /// picture back only if no node is present, or if its node is silent.
     func takeBack(most: Int) {
         let present = state.present
         let waiting = lent.filter { _, one in
@@ -265,7 +267,7 @@ package final class FleetPool {
         }
     }
 
-    /// Takes back a picture that is not downloaded yet, if no node starts on it in time.
+    /// Takes back a picture that has not been downloaded yet, if no node starts on it in time.
     private func awaitBegin(of id: Int) {
         Coordination.after(Self.patience) { [self] in if lent[id]?.node == nil { takeBack(id) } }
     }

@@ -3,8 +3,8 @@ package import WorkerProtocol
 
 /// Converts failures of workers into failures of their jobs.
 extension JobFailure {
-    /// Returns nil if the task was cancelled or not lent. `number` is the number of the operation's attempt, from 1. A
-    /// crash in attempt 1 allows a retry.
+    /// Returns nil if the task was cancelled or not lent. `number` is the number of the operation's attempt, counted
+    /// from 1. A crash in attempt 1 allows a retry.
     package init?(_ failure: RenderTask.Failure, atTry number: Int) {
         switch failure {
         case .picture(let failure):

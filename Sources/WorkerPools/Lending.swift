@@ -21,8 +21,8 @@ package struct Lending: Sendable {
         (self.lent, self.downloaded) = (lent, downloaded)
     }
 
-    /// Whether only another node may render the picture, because the picture is not downloaded here, or tests that
-    /// node.
+    /// Whether only another node may render the picture. This is the case if this node does not download the picture,
+    /// or if the picture tests a node.
     var isRemoteDownload: Bool { if case .url = bytes { true } else { only != nil } }
 }
 
@@ -54,7 +54,7 @@ struct LendingPrice {
         defer { last = (now, process) }
         guard let last, now - last.at < Self.pause, process > last.used else { return }
         used += process - last.used
-        // The estimate covers both nodes, but the fleet process does the work of only one of them.
+        // The estimate covers both nodes, but the fleet process does only the work of this node.
         guessed += Self.guess(bytes) / 2
         guard guessed >= Self.enough else { return }
         factor = min(16, max(0.25, (factor * 3 + used / guessed) / 4))

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 
 /// Divides the memory budget among the pictures that are rendered at once. Each picture reserves the memory estimated
-/// from its header, in order of arrival. If a picture does not fit, later pictures wait behind it, so that they can't
-/// overtake it forever.
+/// from its header, in order of arrival. If a picture does not fit, later pictures wait behind it. Otherwise, smaller
+/// pictures could overtake a large picture forever.
 package struct MemoryRoom {
     var budget: Int64
     private var used: [ObjectIdentifier: Int64] = [:]
@@ -42,8 +42,8 @@ package struct MemoryRoom {
         return limits(ControlGroup.unified(), ControlGroup.older("memory")).reduce(machine, min)
     }
 
-    /// Ignores "max", which means no limit. Instead of "max", version 1 writes a number larger than any machine's
-    /// memory.
+    /// Ignores "max", which means no limit. Version 1 of control groups writes a number larger than any machine's
+    /// memory instead.
     static func limits(_ unified: ControlGroup?, _ older: ControlGroup?) -> [Int64] {
         let texts = (unified?.texts(of: "memory.max") ?? []) + (older?.texts(of: "memory.limit_in_bytes") ?? [])
         return texts.compactMap { Int64($0.trimmingCharacters(in: .newlines)) }

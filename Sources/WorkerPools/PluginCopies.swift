@@ -56,7 +56,8 @@ struct PluginCopies: Sendable {
         origins[name] = origin
         guard try !link(name, to: file) else { return nil }
         let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        // Don't sync the copy: if a power cut damages it, it differs from its original, so the next start replaces it.
+        // Don't sync the copy: a copy that a power cut has damaged differs from its original, so the next start
+        // replaces the copy.
         try FileSystem.copy(file, to: copy, called: origin, durably: false)
         return nil
     }

@@ -68,7 +68,7 @@ package final class RenderTask {
         }
     }
 
-    /// The open files: the picture to read, after a barrier also the original, and the files for the results.
+    /// The open files: the picture to read, and the files for the results. After a barrier, the original is open, too.
     package struct Files: Sendable {
         var sources: [Descriptor]
         var targets: [Descriptor]

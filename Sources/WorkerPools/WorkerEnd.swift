@@ -3,7 +3,8 @@ import Glibc
 /// How a worker's process ended: its status from `waitpid`, and why the supervisor killed it, if it did.
 package struct WorkerEnd: Sendable, CustomStringConvertible {
     let status: Int32
-    /// The signal, such as SIGSTOP, that had suspended the worker, if the supervisor killed it for being suspended.
+    /// The signal, such as SIGSTOP, that had suspended the worker. Nil unless the supervisor killed the worker because
+    /// it was suspended.
     let stoppedBy: Int32?
     let wasKilledByUs: Bool
 
@@ -12,8 +13,8 @@ package struct WorkerEnd: Sendable, CustomStringConvertible {
     /// Whether the kernel ended the worker for a system call that only a compromised worker makes.
     var isByConfinement: Bool { signal == SIGSYS }
 
-    /// Whether another process killed the worker, or the kernel killed it for lack of memory. Then the worker and its
-    /// picture are probably not at fault.
+    /// Whether another process killed the worker, or the kernel killed it for lack of memory. In both cases, the worker
+    /// and its picture are probably not at fault.
     package var isFromOutside: Bool {
         stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
     }

@@ -32,7 +32,7 @@ final class WorkerGenerations {
     /// The plugins of the current generation.
     private var plugins: WorkerPlugins?
     private var current = 0
-    /// How long a worker may take to start. A plugin may hang while it loads.
+    /// How long a worker may take to start. The time is limited, because a plugin may hang while it loads.
     private var startTimeout = PluginSettings().timeout
     private var trials: [Int32: Trial] = [:]
 
@@ -87,8 +87,8 @@ final class WorkerGenerations {
         trials[worker.process] = Trial(done: done)
     }
 
-    /// Ends the trial of a worker: its generation becomes the current one. If `accepted` is nil, only tells the worker
-    /// to exit.
+    /// Ends the trial of a worker. If `accepted` is nil, tells the worker to exit. Otherwise, makes the worker's
+    /// generation the current one.
     func judge(_ worker: RenderWorkerProcess, _ accepted: WorkerPlugins?) {
         guard let accepted else {
             if workers.contains(where: { $0 === worker }) { worker.leave() }
@@ -109,8 +109,8 @@ final class WorkerGenerations {
 
     func note(loading plugin: String, _ worker: RenderWorkerProcess) { trials[worker.process]?.loading = plugin }
 
-    /// Returns whether the worker may get work. Returns false for a worker on trial: the caller of `tryPlugins` judges
-    /// it.
+    /// Returns whether the worker may get work. Returns false for a worker on trial, because the caller of `tryPlugins`
+    /// decides about that worker.
     func admits(_ worker: RenderWorkerProcess, _ hello: Hello) -> Bool {
         guard let trial = trials.removeValue(forKey: worker.process) else {
             return starter.admits(worker, missing: hello.missing)

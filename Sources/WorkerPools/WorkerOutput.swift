@@ -4,8 +4,8 @@ import Glibc
 import ServiceProgram
 import SystemCalls
 
-/// Logs the output of libraries and filters on a worker's stdout and stderr. They should write nothing there. Logs at
-/// most `most` lines in `pause` seconds, and counts the other lines.
+/// Logs the output of libraries and filters on a worker's stdout and stderr. Libraries and filters should write nothing
+/// there. Logs at most `most` lines in `pause` seconds, and counts the other lines.
 @Coordination
 final class WorkerOutput {
     private static let most = 20

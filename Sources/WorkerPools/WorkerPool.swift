@@ -38,8 +38,8 @@ package final class WorkerPool: FleetLender {
     private var starter: WorkerStarter<RenderWorkerProcess> { generations.starter }
 
     /// Starts one worker of a new generation with the plugins in this folder, which must load within `timeout`. `done`
-    /// receives the worker's `hello` message. Calling `accept` with plugins makes that generation current; with nil,
-    /// the worker exits.
+    /// receives the worker's `hello` message. Call `accept` with plugins to make that generation current, or with nil
+    /// to make the worker exit.
     nonisolated func trial(
         _ plugins: String, within timeout: Duration,
         _ done:
@@ -208,8 +208,8 @@ package final class WorkerPool: FleetLender {
         }
     }
 
-    /// Whether the fleet would take a picture that is not downloaded yet. `others` is the number of pictures that
-    /// already count as lent.
+    /// Whether the fleet would take a picture that has not been downloaded yet. `others` is the caller's count of
+    /// pictures that other nodes download.
     package func lends(_ outputs: [RenderOutput], _ url: LentBytes, besides others: Int) -> Bool {
         guard let fleet, fleet.isJoined else { return false }
         return fleet.wants(outputs, url, expected: pace.expected(outputs), besides: others)

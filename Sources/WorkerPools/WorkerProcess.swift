@@ -66,10 +66,10 @@ class WorkerProcess<Message: Decodable & Sendable> {
         }
     }
 
-    /// Called with each message; override point.
+    /// Called with each message. Subclasses override this method.
     func received(_ message: Message, _ descriptors: [Descriptor]) {}
 
-    /// Called once, after the last message; override point.
+    /// Called once, after the last message. Subclasses override this method.
     func ended(_ end: WorkerEnd) {}
 
     /// Sends a message. Queues it while the worker reads too slowly, so that messages arrive in order.

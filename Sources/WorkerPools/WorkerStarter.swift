@@ -14,7 +14,7 @@ protocol StartedWorker: AnyObject {
 }
 
 /// Starts a pool's workers, and tracks them until their processes end. After a failed start, the pool waits before it
-/// retries, longer after each failure, so that endless restarts don't keep the machine busy.
+/// retries. The wait grows with each failure, so that endless restarts don't keep the machine busy.
 @Coordination
 final class WorkerStarter<Worker: StartedWorker> {
     private(set) var workers: [Worker] = []

@@ -3,14 +3,14 @@ public import PipelineModel
 import SystemCalls
 
 extension FailureClass {
-    /// The class of a system call's failure with this error code. The call concerned the outbox or, with `ofOriginal`,
-    /// the original.
+    /// The class of a system call's failure with this error code. If `ofOriginal` is true, the call concerned the
+    /// original; otherwise, it concerned the outbox.
     public init(code: Int32, ofOriginal: Bool = false) {
         self =
             switch code {
             case ENOSPC, EDQUOT: .room
-            // In the outbox, a retry may help: somebody may have cleared a file away, or an earlier call has moved the
-            // file and the file server's reply got lost.
+            // In the outbox, a retry may help: somebody may have removed a file. Or an earlier call may have moved the
+            // file although the file server's reply got lost.
             case ENOENT: ofOriginal ? .input : .transient
             // The permissions of an original concern that file alone, and not the configuration.
             case _ where SystemError.isRefusal(code): ofOriginal ? .input : .configuration

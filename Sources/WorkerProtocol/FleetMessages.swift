@@ -67,8 +67,8 @@ public struct LentPicture: Codable, Sendable {
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
-    /// What the picture needs from plugins. The keys are the names of filters, each with its version or digest at the
-    /// origin, and the digests of the files that these filters use, each with `FleetNode.file`.
+    /// What the picture needs from plugins. The key of a filter is its name, and the value is its version or digest at
+    /// the origin. The key of a file that these filters use is its digest, and the value is `FleetNode.file`.
     public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes

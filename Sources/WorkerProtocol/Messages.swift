@@ -112,8 +112,8 @@ public struct SheetRequest: Codable, Sendable {
 
 /// Messages from a render worker to the supervisor.
 public enum WorkerMessage: Codable, Sendable {
-    /// Sent before `hello`: the worker loads this plugin next. If the worker then dies or hangs, this plugin is the
-    /// cause.
+    /// Sent before `hello`: the worker loads this plugin next. If the worker dies or hangs before its next message, the
+    /// supervisor blames this plugin.
     case loading(String)
     /// Sent once, before any request. The message carries a descriptor: the memory of the worker's `FilterTrail`.
     case hello(Hello)

@@ -53,7 +53,8 @@ public struct WorkerChannel: Sendable {
         return message
     }
 
-    /// Waits until a message arrives or the other end closes the channel; false if neither happens within this time.
+    /// Waits until a message arrives or the other end closes the channel. Returns false if neither happens within this
+    /// time.
     public func isReady(within patience: Duration) -> Bool {
         var ready = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, Int32(patience / .milliseconds(1))) > 0

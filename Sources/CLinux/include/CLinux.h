@@ -52,8 +52,8 @@ int clinux_epoll_wait(int epoll, uint64_t *ids, int count);
 /* memfd_create(2), close-on-exec. */
 int clinux_memory_file(void);
 
-/* Starts the program `argv[0]` in a process group of its own, with default signal handling. `streams` become its
- * descriptors 0, 1, …, and it gets no other descriptors. */
+/* Starts the program `argv[0]` in a process group of its own, with default signal handling. `streams` become the
+ * program's descriptors 0, 1, …, and the program gets no other descriptors. */
 int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
 /* Like clinux_spawn, but the program is the child of a keeper, whose process ID becomes *pid. The keeper ends with the

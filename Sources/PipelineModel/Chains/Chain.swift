@@ -4,7 +4,7 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
     public let text: String
     public let stages: [Stage]
 
-    /// Maximum number of results. A worker keeps a file open for each.
+    /// Maximum number of results. A worker keeps a file open for each result.
     public static let mostResults = 32
 
     public init(

@@ -2,8 +2,8 @@
 public struct ChainProblem: Error, Sendable, Hashable, CustomStringConvertible {
     private let complaint: String
     private let advice: String?
-    /// Position in characters, counted from 1: in the chain's text, or, after `moved(to:)`, in the line of the recipe
-    /// file.
+    /// Position in the chain's text, in characters, counted from 1. After `moved(to:)`, position in the line of the
+    /// recipe file.
     public let column: Int
 
     init(_ complaint: String, column: Int, advice: String? = nil) {

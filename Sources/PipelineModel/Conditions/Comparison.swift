@@ -1,4 +1,4 @@
-/// A fact compared with a value, as `rating >= 3`.
+/// A comparison of a fact with a value, such as `rating >= 3`.
 struct Comparison: Hashable {
     enum Operator: String, CaseIterable {
         case equal = "=", unequal = "!=", less = "<", notMore = "<=", more = ">", notLess = ">="
@@ -119,6 +119,6 @@ struct Comparison: Hashable {
 }
 
 extension PictureDate {
-    /// The day, as 2026-11-28.
+    /// The day, in the form 2026-11-28.
     var dayText: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))" }
 }

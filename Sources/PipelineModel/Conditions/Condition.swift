@@ -42,8 +42,8 @@ public struct Condition: Sendable, Hashable {
         }
     }
 
-    /// Returns the first verdict whose `isMet` is `decisive`. If there is no such verdict, returns the opposite, with
-    /// the reasons of all verdicts.
+    /// Returns the first verdict whose `isMet` is `decisive`. If there is no such verdict, `isMet` of the result is the
+    /// opposite of `decisive`, and the result has the reasons of all verdicts.
     private static func combined(
         _ terms: [Term], _ facts: PictureFacts, _ place: PicturePlace, decisive: Bool
     ) -> Verdict {

@@ -24,7 +24,8 @@ public struct PictureFacts: Sendable, Hashable, Codable {
     }
 }
 
-/// The place of a picture: its folder below the inbox, or else the name of its batch, and its file name.
+/// The place of a picture. `folder` is the picture's folder below the inbox, or else the name of its batch. `name` is
+/// its file name.
 public struct PicturePlace: Sendable, Hashable {
     public var folder: String
     public var name: String

@@ -1,6 +1,7 @@
 public struct AddressList: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// A `*.urls` file: one URL per line; `#` starts a comment. With a header line it is a table.
+        /// A `*.urls` file: one URL per line; `#` starts a comment. If the file has a header line, it is read as a
+        /// table.
         case lines
         /// A `*.csv` or `*.tsv` file: a header line, and a row for each URL.
         case table
@@ -10,7 +11,8 @@ public struct AddressList: Sendable, Hashable {
 
     public enum Entry: Sendable, Hashable {
         case address(WebAddress)
-        /// A URL with further columns. Boxed, because most entries have only a URL.
+        /// A URL with further columns. Boxed (`indirect`) to keep the other entries small, because most entries have
+        /// only a URL.
         indirect case row(WebAddress, ListRow)
         case wrong(line: Int, reason: String)
     }

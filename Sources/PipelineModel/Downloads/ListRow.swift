@@ -1,6 +1,6 @@
 /// A row of a list with columns, without the row's URL.
 public struct ListRow: Sendable, Hashable {
-    /// The row's first line, from 1.
+    /// The number of the row's first line, counted from 1.
     public var line: Int
     public var texts = PictureTexts()
     /// The recipe for the picture; overrides the list's recipe.
@@ -100,7 +100,7 @@ struct ListTable {
 /// Splits text into rows and fields.
 struct TableScanner {
     struct Row {
-        /// The number of the row's first line, from 1.
+        /// The number of the row's first line, counted from 1.
         var line: Int
         var fields: [String] = []
         /// Why the row can't be read. The other rows are still read.

@@ -3,7 +3,7 @@
 extension WebAddress {
     public var shown: String { Self.shown(text) }
 
-    /// The same form for any text, even if it is not a valid URL.
+    /// The form for messages of any text, even of a text that is not a valid URL.
     public static func shown(_ text: some StringProtocol) -> String {
         // Fast path: a URL without `@` and `=` contains neither a login nor parameters.
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else {

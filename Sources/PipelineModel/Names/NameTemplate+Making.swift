@@ -42,7 +42,8 @@ extension NameTemplate {
         return name(pieces, ending: "\(ending).\(suffix)")
     }
 
-    /// Drops empty pieces along with the separators before them, or, at the start of the name, after them.
+    /// Drops each empty piece along with the separators before it. At the start of the name, drops the separators after
+    /// the empty piece instead.
     private static func withoutEmpty(_ pieces: [Piece]) -> [Piece] {
         var result: [Piece] = []
         var dropsSeparators = false
@@ -106,8 +107,8 @@ extension NameTemplate {
         var text: String
         /// Whether the text is literal text of the template.
         var isLiteral = false
-        /// Whether the text may be shortened if the name is too long. Numbers and dates may not, because they
-        /// distinguish names.
+        /// Whether the text may be shortened if the name is too long. Numbers and dates are never shortened, because
+        /// they distinguish names.
         var isShortened = false
 
         init(literal: String) { (text, isLiteral) = (literal, true) }

@@ -37,7 +37,7 @@ public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
 
     public func asks(for field: NameField) -> Bool { components.contains { $0.contains { $0.field == field } } }
 
-    /// Whether the name depends on the rendered result, by its size or hash.
+    /// Whether the name contains the size or the hash of the rendered result.
     public var needsResult: Bool { [.width, .height, .hash].contains(where: asks) }
 }
 

@@ -55,7 +55,7 @@ public struct Hours: Sendable, Hashable {
     public func nextChange(after time: Double, minute: (Double) -> Int) -> Double? {
         let isNow = contain(minute: minute(time))
         var next = (time / 60).rounded(.down) * 60
-        // A day may be an hour longer than usual.
+        // Checks two hours more than a usual day, because a day with a change of the clocks is longer.
         for _ in 0...Self.day + 120 {
             next += 60
             if contain(minute: minute(next)) != isNow { return next }

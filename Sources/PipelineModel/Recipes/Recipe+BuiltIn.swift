@@ -1,8 +1,8 @@
 extension Recipe {
     static let builtInName = "noir"
 
-    /// The recipe that the daemon uses if there are no recipe files. If the catalog lacks one of its stages, the recipe
-    /// has no outputs and `problem` explains why.
+    /// The recipe that the daemon uses if there are no recipe files. If the catalog lacks a stage of this recipe, the
+    /// recipe has no outputs, and `problem` explains why.
     static func builtIn(intake: InboxSettings, catalog: StageCatalog) -> (recipe: Recipe, problem: Problem?) {
         var outputs: [RecipeOutput] = []
         var mistake: ChainProblem?

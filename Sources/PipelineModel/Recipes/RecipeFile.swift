@@ -4,7 +4,7 @@ struct RecipeFile {
 
     let recipe: Recipe
     let problems: [Problem]
-    /// False if the file could not be read. Then only the recipe's name is known.
+    /// False if the file could not be read. In that case, only the recipe's name is known.
     let isRead: Bool
     let inboxLine: Int?
     let outboxPlace: SettingPlace?

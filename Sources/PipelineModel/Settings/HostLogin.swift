@@ -60,7 +60,7 @@ public struct HostLogin: Sendable, Hashable {
 }
 
 extension SettingType<[String]> {
-    /// Headers that a login may not set, because libcurl sets them or the transfer depends on them.
+    /// Headers that a login must not set, because libcurl sets them or the transfer depends on them.
     private static let taken: Set<String> = [
         "accept-encoding", "connection", "content-length", "expect", "host", "if-range", "keep-alive", "range", "te",
         "trailer", "transfer-encoding", "upgrade",

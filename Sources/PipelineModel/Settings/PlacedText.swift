@@ -1,4 +1,4 @@
-/// Text assembled from lines of a file, which remembers the position of each character in the file.
+/// Text assembled from lines of a file. Remembers the position of each character in the file.
 struct PlacedText {
     private struct Part {
         var offset: Int

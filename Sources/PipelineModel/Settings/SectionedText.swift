@@ -51,7 +51,7 @@ struct SectionedText {
         problems.append(Problem(file: file.name, line: line, message: message))
     }
 
-    /// The lines with content, without comments, after joining continued lines.
+    /// The lines of the file, without comments and blank lines. Continued lines are joined.
     private static func statements(_ text: String) -> [PlacedText] {
         var statements: [PlacedText] = []
         var current = PlacedText()

@@ -31,7 +31,7 @@ struct Setting<Root: Sendable>: Sendable {
             values: values)
     }
 
-    /// The same setting in a `Whole`, which contains the `Root` at `path`.
+    /// This setting as a setting of `Whole`. `path` leads from a `Whole` to the `Root` in it.
     func within<Whole: Sendable>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
         Setting<Whole>(of: self, within: path)
     }

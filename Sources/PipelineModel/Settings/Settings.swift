@@ -163,7 +163,7 @@ public struct Settings: Sendable, Hashable {
             }
     }
 
-    /// Returns the login for a URL's server, and the host as written in its [Host] section.
+    /// Returns the login for a URL's server, and the name of its [Host] section, in lower case.
     public func login(for url: WebAddress) -> (host: String, login: HostLogin)? {
         guard !hosts.isEmpty else { return nil }
         let server = url.server
