@@ -173,7 +173,8 @@ package final class Shortages {
         }
     }
 
-    /// Counts the mounts again. The start and each reload call this, because the inboxes or outboxes may have changed.
+    /// Counts the mounts again. Called at the start and after each reload, because the inboxes or outboxes may have
+    /// changed.
     func placesChanged() {
         holdInboxes()
         places.forget()
