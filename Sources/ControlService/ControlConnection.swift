@@ -150,7 +150,7 @@ actor ControlConnection: QueueActor {
     private func balance() {
         guard socket != nil, !hasEnded else { return }
         let (isLong, isHeavy) = (received.count > limits.maxCall, passing.count > Self.mostDescriptors)
-        // The client would take an error that arrives before the current call's answer for that answer.
+        // If an error arrived before the current call's answer, the client would mistake the error for that answer.
         if !isBusy, isLong || isHeavy, !received.hasFrame() {
             if isLong { return closeAsTooLong() }
             return end(
@@ -207,8 +207,8 @@ actor ControlConnection: QueueActor {
 
     // MARK: - Answering, from any queue
 
-    /// Sends a part of the answer; the `last` part completes the call. The descriptors are sent with the first byte of
-    /// the part.
+    /// Sends a part of the answer. If `last` is true, the part completes the call. The descriptors are sent with the
+    /// first byte of the part.
     nonisolated func send(_ frame: [UInt8], _ descriptors: [Descriptor] = [], last: Bool) {
         async { connection in
             connection.enqueue(frame, descriptors)

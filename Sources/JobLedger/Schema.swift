@@ -260,7 +260,7 @@ enum Schema {
                 BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
             """),
 
-        // Replaces the generated column `host` with a stored column, because SQLite would recompute the generated column
+        // Replaces the generated column `host` with a stored column, because SQLite would recompute a generated column
         // at each change of an index.
         Migration(
             name: "hosts of downloads, stored",

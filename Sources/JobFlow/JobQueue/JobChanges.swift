@@ -86,8 +86,8 @@ package struct JobChanges {
         }
     }
 
-    /// Cancels the chosen jobs outside the window. Changes their rows in the ledger without loading the jobs. The daemon
-    /// moves their originals later, in the background.
+    /// Cancels the chosen jobs outside the window. Changes their rows in the ledger without loading the jobs. The
+    /// daemon moves their originals later, in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
         // Jobs that are about to be cancelled must not enter the window when other jobs leave it.
         jobs.suspendFilling()
