@@ -93,8 +93,8 @@ actor ControlConnection: QueueActor {
 
     /// Whether no call is in progress and all output is sent.
     var isIdle: Bool { socket != nil && !isBusy && outgoing.isEmpty }
-    /// Whether a stopping server need not wait for this connection: it is closed or streaming, or it has answered a
-    /// call and is idle.
+    /// Whether a stopping server need not wait for this connection. True if the connection is closed, is streaming, or
+    /// is idle after an answered call.
     var isAnswered: Bool { socket == nil || isStreaming || isIdle && hasAnswered }
 
     // MARK: - Reading
