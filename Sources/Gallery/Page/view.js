@@ -48,7 +48,7 @@ export class View {
             && (batch === null || job.batch === batch);
     }
 
-    /** Reloads the IDs. If `keep` is true, the visible pictures stay in place. Otherwise, the grid starts at the top. */
+    /** Reloads the IDs. If `keep` is true, the visible pictures stay in place. Otherwise, the grid goes to its top. */
     async load(keep) {
         drop();
         const loading = this.#loading = { changes: [] };
