@@ -93,8 +93,8 @@ actor ControlConnection: QueueActor {
 
     /// Whether no call is in progress and all output is sent.
     var isIdle: Bool { socket != nil && !isBusy && outgoing.isEmpty }
-    /// Whether a stopping server need not wait for this connection: it is closed or streaming, or it has answered a
-    /// call and is idle.
+    /// Whether a stopping server need not wait for this connection. True if the connection is closed, is streaming, or
+    /// is idle after an answered call.
     var isAnswered: Bool { socket == nil || isStreaming || isIdle && hasAnswered }
 
     // MARK: - Reading
@@ -150,7 +150,7 @@ actor ControlConnection: QueueActor {
     private func balance() {
         guard socket != nil, !hasEnded else { return }
         let (isLong, isHeavy) = (received.count > limits.maxCall, passing.count > Self.mostDescriptors)
-        // The client would take an error that arrives before the current call's answer for that answer.
+        // If an error arrived before the current call's answer, the client would mistake the error for that answer.
         if !isBusy, isLong || isHeavy, !received.hasFrame() {
             if isLong { return closeAsTooLong() }
             return end(
@@ -207,8 +207,8 @@ actor ControlConnection: QueueActor {
 
     // MARK: - Answering, from any queue
 
-    /// Sends a part of the answer; the `last` part completes the call. The descriptors are sent with the first byte of
-    /// the part.
+    /// Sends a part of the answer. If `last` is true, the part completes the call. The descriptors are sent with the
+    /// first byte of the part.
     nonisolated func send(_ frame: [UInt8], _ descriptors: [Descriptor] = [], last: Bool) {
         async { connection in
             connection.enqueue(frame, descriptors)

@@ -22,8 +22,8 @@ extension ControlService {
         }
     }
 
-    /// Runs `body`: at once if `isAsking` is true, because the call then changes nothing; otherwise only if the ledger
-    /// is writable.
+    /// If `isAsking` is true, runs `body` at once, because the call changes nothing. Otherwise, runs `body` only if the
+    /// ledger is writable.
     private func unlessAsking(
         _ isAsking: Bool?, _ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void
     ) {

@@ -3,7 +3,7 @@ import SystemCalls
 /// The descriptors that arrived with a call.
 struct PassedDescriptors: Sendable {
     var descriptors: [Descriptor] = []
-    /// Whether the kernel dropped descriptors, most likely because this process has too many open.
+    /// Whether the kernel dropped descriptors, most likely because this process has too many descriptors open.
     var lost = false
 }
 

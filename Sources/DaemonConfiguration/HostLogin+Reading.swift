@@ -26,7 +26,7 @@ extension HostLogin {
             host: host, headers: (basic.map { [$0] } ?? []) + fields, allowsPlainHTTP: plainHTTP == .allow)
     }
 
-    /// Why the password can't be read now; nil if it can be read, or the login has none.
+    /// Why the password can't be read now; nil if it can be read, or if the login has no password.
     package func unreadable(for host: String) -> String? {
         guard usesPassword else { return nil }
         do throws(JobFailure) {

@@ -5,7 +5,8 @@ package import PipelineModel
 /// Removes the files and the ledger rows of ended jobs.
 @Coordination
 package protocol Cleaning {
-    /// Removes files, or only counts the files of a trial. Calls `done` with an outcome for each wish.
+    /// Removes the files that each wish selects. If the wish is a trial, only counts them. Calls `done` with an outcome
+    /// for each wish.
     func clean(_ wishes: [CleanWish], done: @escaping @Sendable (Result<[CleanOutcome], any Error>) -> Void)
     /// Forgets the chosen jobs that are over and ended before `time`. `left` is the number of such jobs that stay in
     /// the ledger, because their originals are still in an inbox. Throws if the ledger can't be read.

@@ -21,8 +21,7 @@ package protocol JobReading {
     /// A page of the jobs with IDs greater than `id` that match the filter. `filter` refers to the states that clients
     /// see.
     nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord]
-    /// The ID just before the newest `count` matching jobs: pass it as `after` to `list`. 0 if there are fewer than
-    /// `count`.
+    /// The value of `after` with which `list` returns just the newest `count` matching jobs; 0 if fewer jobs match.
     nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int
     /// The IDs of the jobs that match the filter, as contiguous ranges.
     nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>]

@@ -19,8 +19,9 @@ package protocol JobSteering {
     nonisolated func hindered(
         of ids: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)?
-    /// Retries the jobs in `records`, and all jobs (or those of `batch`) that are in one of `states`. Jobs that wait
-    /// for a scheduled retry are queued at once: the jobs in `early`, or all such jobs (of `batch`) if `early` is nil.
+    /// Retries the jobs in `records`, and all jobs in one of `states`. Also queues the jobs in `early`, which wait for
+    /// a scheduled retry. If `early` is nil, queues all jobs that wait for a scheduled retry. `batch` restricts
+    /// everything except `records` to the jobs of one batch.
     func retry(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int?, done: @escaping Done<RetryOutcome>)
 }

@@ -11,8 +11,8 @@ package protocol PictureReading {
     func explain(_ question: ExplainQuestion, done: @escaping Done<Result<ExplainAnswer, ExplainFailure>>)
     /// Renders a picture with several chains. Trials run one after another.
     func tryChains(_ wish: TrialWish, done: @escaping Done<TrialOutcome>) -> Withdrawal
-    /// Makes a preview, at most `size` pixels wide and high, of a job's original, or of the result with this number,
-    /// from 1.
+    /// Makes a preview of the job's result with the number `result`, from 1, or of its original if `result` is nil. The
+    /// preview is at most `size` pixels wide and high.
     func preview(
         _ result: Int?, of job: JobRecord, size: Int,
         done: @escaping @Sendable (Result<OpenedPicture, any Error>) -> Void
@@ -58,7 +58,7 @@ package struct ExplainAnswer: Sendable {
     package var date: String?
     /// A description of the picture's header.
     package var picture: String?
-    /// How each output decodes the picture; If the output makes no result from this picture, `unwanted` says why.
+    /// How each output decodes the picture. If the output makes no result from this picture, `unwanted` says why.
     package var decode: [(output: String?, path: String, unwanted: String?)] = []
     /// Why the header could not be read.
     package var problem: String?

@@ -10,8 +10,8 @@ package struct KeptFile: Sendable {
     package var place: KeptPlace
     package var recipe: String
     package var path: String
-    /// The file's identity when the daemon put it in this place. `.none` if the original was never downloaded; then
-    /// only an `.error.txt` file exists.
+    /// The file's identity when the daemon put it in this place. `.none` if the original was never downloaded. In that
+    /// case, only an `.error.txt` file exists.
     package var file: FileStatus.Identity
     /// The time when the daemon put the file in this place.
     package var time: Double

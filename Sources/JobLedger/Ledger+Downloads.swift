@@ -49,8 +49,8 @@ extension Ledger {
         try read { try Self.queuedCount(entry, upTo: .max, $0) }
     }
 
-    /// Returns how many of the `all` queued jobs start with a download. Counts the downloads or the other jobs,
-    /// whichever are fewer, because counting a million rows takes too long.
+    /// Returns how many of the queued jobs start with a download; `all` is the number of queued jobs. Counts either the
+    /// downloads or the other jobs, whichever are fewer, because counting a million rows takes too long.
     package nonisolated func queuedDownloads(among all: Int) throws -> Int {
         try read { database in
             var most = 1000

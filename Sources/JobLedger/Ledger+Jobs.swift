@@ -150,7 +150,7 @@ extension Ledger {
     }
 
     /// Cancels every queued or waiting job with an ID up to `last` that matches `choice`, except the jobs in `except`.
-    /// Fails their dependents. Passes the numbers of cancelled jobs to `done`.
+    /// Fails the dependents of the cancelled jobs. Passes the numbers of cancelled jobs to `done`.
     package nonisolated func cancelQueued(
         upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
         done: @escaping @Sendable (Cancelled) -> Void
@@ -190,7 +190,7 @@ extension Ledger {
     }
 
     /// Sets the priority of the chosen jobs that are queued or waiting, and logs an event for each job whose priority
-    /// changes. Passes the number of these jobs to `done`, including jobs that already had the priority.
+    /// changes. Passes the number of chosen jobs to `done`. Jobs that already had the priority count as well.
     package nonisolated func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
     ) {

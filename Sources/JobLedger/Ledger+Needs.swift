@@ -88,8 +88,8 @@ extension Ledger {
             return try writer.run("DELETE FROM ended")
         }
         let now = Timestamp.now()
-        // Adds the dependents that can't run any more because a job in `ended` has failed, was cancelled or is unknown.
-        // Adds their own dependents recursively. `cause` is the dependency at fault.
+        // Adds to `ended` the dependents that can't run any more because a job in `ended` has failed, was cancelled or
+        // is unknown. Adds their own dependents recursively. `cause` is the dependency at fault.
         try writer.run(
             """
             INSERT OR IGNORE INTO ended (id, cause)

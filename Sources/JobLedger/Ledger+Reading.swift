@@ -6,8 +6,8 @@ extension Ledger {
     static let final: SQL = "('done', 'failed', 'cancelled')"
     static let unfinished: SQL = "('waiting', 'queued', 'running', 'cancelling')"
 
-    // `isFinal` and `isUnfinished` test the same states without IN, like the schema's indexes. For an IN list of three
-    // or more values, SQLite would build a table at every change of a row.
+    // `isFinal` and `isUnfinished` test the states without IN, as the schema's indexes do. For an IN list of three or
+    // more values, SQLite would build a table at every change of a row.
     static let isFinal: SQL = "(state = 'done' OR state = 'failed' OR state = 'cancelled')"
     static let isUnfinished: SQL =
         "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
@@ -240,8 +240,8 @@ extension Ledger {
                 """))
     }
 
-    /// Calls `each` with the path, relative to the folder, of every original that is below the folder and that
-    /// `knows(source:)` would find.
+    /// Finds every original below the folder for which `knows(source:)` is true, and calls `each` with its path
+    /// relative to the folder.
     package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let (first, last) = (folder + "/", folder + "0")

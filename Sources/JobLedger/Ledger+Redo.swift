@@ -62,7 +62,8 @@ extension Ledger {
         return (states.count - waiting, waiting)
     }
 
-    /// Calls `each` with the path, relative to the folder, of every original that the ledger records below the folder.
+    /// Finds every original that the ledger records below the folder, and calls `each` with its path relative to the
+    /// folder.
     package nonisolated func forEachOriginal(in folder: String, _ each: (String) -> Void) throws {
         // "0" follows "/" in ASCII, so the two bounds enclose all paths below the folder.
         let (first, last) = (folder + "/", folder + "0")

@@ -24,7 +24,7 @@ extension Ledger {
     }
 
     /// Records the target paths of originals before they move, and clears the publish intents of their jobs. Returns
-    /// the IDs of the jobs recorded; leaves out jobs that another thread brings back. Blocks until the record is
+    /// the IDs of the jobs recorded. Leaves out jobs that another thread is bringing back. Blocks until the record is
     /// durable.
     package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
         wait(isAsked: true, refused: []) { ledger in

@@ -143,8 +143,8 @@ extension Ledger {
     }
 
     /// Queues jobs before their retry is due. They get the positions from `position` on, at the end of the queue.
-    /// Selects jobs with an ID up to `last`: only jobs in `ids`, if given, and only jobs of `batch`, if given. Passes
-    /// their IDs to `done`.
+    /// Selects only jobs with an ID up to `last`. If `ids` is given, selects only jobs in `ids`. If `batch` is given,
+    /// selects only jobs of that batch. Passes the IDs of the queued jobs to `done`.
     package nonisolated func bringBackEarly(
         _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {

@@ -82,7 +82,7 @@ package actor Ledger: QueueActor {
     private var spacing = Spacing()
     /// Whether a group could not be committed and waits for its retry. All other writes wait until the retry succeeds.
     private var retrying = false
-    /// Number of retries scheduled; only the latest one takes effect.
+    /// Number of retries scheduled so far. Only the latest retry takes effect.
     private var attempts = 0
     private weak var delegate: (any LedgerDelegate)?
     private weak var follower: (any LedgerFollower)?
@@ -280,7 +280,7 @@ package actor Ledger: QueueActor {
             try? writer.run("ROLLBACK")
             // The rollback has undone inserts and deletions in `orders`, so the cached row IDs may be wrong.
             orderRows = [:]
-            // An error that does not come from SQLite comes from encoding the entry, so a retry can't succeed.
+            // If the error does not come from SQLite, a value could not be encoded, and a retry can't succeed.
             let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true
             if let index, isOfStatement { return .refused(index, "\(error)") }
             return .later("\((error as? LedgerError)?.message ?? "\(error)")")

@@ -1,8 +1,8 @@
 import CSQLite
 import JobModel
 
-/// The ledger's tables. `user_version` is the number of steps that a file has gone through. An older file is migrated
-/// step by step.
+/// The ledger's tables. `user_version` is the number of migrations that a file has gone through. An older file is
+/// migrated step by step.
 enum Schema {
     /// Configures the connection, checks the file, and migrates it to the current version. If the file has no tables
     /// yet, calls `willBegin` before the migration.
@@ -260,7 +260,8 @@ enum Schema {
                 BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
             """),
 
-        // Replaces the generated column, because SQLite would recompute it at each change of an index.
+        // Replaces the generated column `host` with a stored column, because SQLite would recompute a generated column
+        // at each change of an index.
         Migration(
             name: "hosts of downloads, stored",
             """
@@ -369,8 +370,8 @@ enum Schema {
                 AND hold IS NOT 'barrier' AND hold IS NOT 'after'
             """),
 
-        // `marks`: the highest IDs of deleted jobs and batches, because kept files, events and users may still refer to
-        // them; and the latest time, in seconds, at which the daemon trusted the clock.
+        // `marks` contains the highest IDs of deleted jobs and batches, because kept files, events and users may still
+        // refer to these IDs. It also contains the latest time, in seconds, at which the daemon trusted the clock.
         Migration(
             name: "the highest IDs that were ever given",
             """

@@ -14,9 +14,10 @@ package struct JobRecord: Sendable {
         case spooled
     }
 
-    /// Why a job is `waiting`. Nil if the job waits in the window of loaded jobs, because a restart ends such a wait.
+    /// Why a job is `waiting`. Nil if the job waits in the window of loaded jobs. The ledger needs no reason for such a
+    /// wait, because a restart ends it.
     package enum WaitReason: String, Sendable {
-        /// The job waits for a resource in a `Shortage`, such as space in its outbox or the disk of its inbox.
+        /// The job waits for a resource that a `Shortage` describes, such as space in its outbox.
         case place
         /// The job waits at a barrier for the other jobs of its batch.
         case barrier

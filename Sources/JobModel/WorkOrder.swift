@@ -28,7 +28,7 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 
 extension WorkOrder {
     /// Hashes only two fields to save time, because the ledger looks up the order of every job that it records. Orders
-    /// with equal values in these fields rarely differ in others.
+    /// with equal values in these two fields rarely differ in other fields.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(recipe)
         hasher.combine(outbox)

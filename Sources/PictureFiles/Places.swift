@@ -16,7 +16,7 @@ package struct Places: Sendable, Hashable {
         root: nil, configuration: "/etc/pipelined", data: "/var/lib/pipelined", run: "/run/pipelined",
         plugins: ["/usr/local/lib/pipelined/plugins", installedPlugins])
 
-    /// The system's paths for a named daemon, one of several on this system. All of them share the system's plugin
+    /// The system's paths for a named daemon, one of several on this system. All daemons share the system's plugin
     /// folders.
     package static func instance(_ name: String) -> Places {
         func own(_ path: String) -> String { "\(path)@\(name)" }

@@ -76,8 +76,8 @@ struct GiveBack {
     /// which the daemon would have moved it.
     private mutating func giveBack(_ source: String, as path: String, from folder: ClaimFolder) throws {
         var job = try ledger.job(claimedAt: source)
-        // Withdraw results whose publication was interrupted. A job that is not done may have no results in the outbox,
-        // except the results from before a redo.
+        // Withdraw results whose publication was interrupted. A job that is not done must not have results in the
+        // outbox, except the results from before a redo.
         if let intent = job?.intent {
             try Publisher().takeBack(intent)
             for step in intent.steps { try FileSystem.remove(step.staging) }

@@ -3,7 +3,7 @@ import SystemCalls
 
 /// Writes a file from the daemon under a temporary name, and renames it once it is complete.
 enum WholeFile {
-    /// Writes the file. If a file exists at `path`, replaces it if `replacing` is true, and otherwise throws.
+    /// Writes the file to `path`. Throws if a file exists there, unless `replacing` is true.
     static func write(_ file: Descriptor, to path: String, replacing: Bool) throws(Failure) {
         // The temporary name is short, because the file's own name may already have the maximum length.
         let part = FileSystem.join(FileSystem.folder(of: path), ".pipectl-\(getpid()).part")

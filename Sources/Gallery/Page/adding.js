@@ -102,7 +102,7 @@ export function start(itsView) {
 const isWanted = ({ dataTransfer, target }) => !target.closest?.("input, textarea")
     && ["Files", "text/uri-list"].some(type => dataTransfer?.types.includes(type));
 
-/** Starts an addition with the dropped files. With null, empties the panel for the next drop. */
+/** Starts an addition with the dropped files. If `drop` is null, empties the panel for the next drop. */
 function begin(drop) {
     // A name that the user typed before choosing files remains.
     if (drop?.name || addition || !drop) album.value = drop?.name ?? "";
@@ -127,7 +127,7 @@ async function choose() {
     if (addition && !addition.isRunning && !addition.count("added")) await addition.sift(recipe.value || null);
 }
 
-/** Closes the panel when everything was sent. After a failure it stays open, with the list. */
+/** Closes the panel when everything was sent. After a failure, the panel stays open and shows the list. */
 async function finish(sending) {
     const these = addition;
     await sending;

@@ -27,7 +27,7 @@ export function set(element, properties) {
     return element;
 }
 
-/** Makes the button open the panel below itself, at most `width` wide. */
+/** Makes the button open the panel below the button. The panel is at most `width` wide. */
 export function below(button, panel, width) {
     button.popoverTargetElement = panel;
     button.setAttribute("aria-haspopup", "dialog");

@@ -1,4 +1,4 @@
-// Owns the cells on the screen. There are about sixty, which are reused for other jobs when the page is scrolled.
+// Owns the cells on the screen. There are about sixty cells. When the page is scrolled, they are reused for other jobs.
 
 import { make } from "./dom.js";
 import { Cell } from "./cell.js";
@@ -92,7 +92,7 @@ export class Grid {
         return null;
     }
 
-    /** Scrolls until a job is visible or, with `inTheMiddle`, until the job is in the middle of the screen. */
+    /** Scrolls until a job is visible. If `inTheMiddle` is true, puts the job in the middle of the screen. */
     reveal(id, inTheMiddle = false) {
         const place = this.layout.find(id);
         if (!place) return false;

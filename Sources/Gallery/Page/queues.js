@@ -14,7 +14,7 @@ const does = {
     announce: "Reports the results to logs, hooks and watchers.",
 };
 const order = Object.keys(does);
-/** The slider's maximum is at least this limit. The number field's maximum is `most`. */
+/** The slider's maximum is never lower than `least`. The number field's maximum is `most`. */
 const least = 8;
 const most = 1024;
 

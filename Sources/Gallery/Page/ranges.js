@@ -30,7 +30,7 @@ export class Ranges {
         return this.#runs[low][0] + wanted - this.#before[low];
     }
 
-    /** Returns the number of higher IDs: the position of an ID or, if that ID is missing, of the next lower ID. */
+    /** Returns an ID's position, which is the number of higher IDs. A missing ID has the next lower ID's position. */
     position(id) {
         this.#measure();
         const run = this.#find(id);
@@ -91,7 +91,7 @@ export class Ranges {
         this.#before = null;
     }
 
-    /** Returns the index of the first run whose last ID is this ID or a higher one. */
+    /** Returns the index of the first run whose last ID is not lower than this ID. */
     #find(id) {
         let low = 0, high = this.#runs.length;
         while (low < high) {

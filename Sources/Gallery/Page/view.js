@@ -48,7 +48,7 @@ export class View {
             && (batch === null || job.batch === batch);
     }
 
-    /** Reloads the IDs. With `keep`, the visible pictures stay in place; otherwise, the grid starts at its top. */
+    /** Reloads the IDs. If `keep` is true, the visible pictures stay in place. Otherwise, the grid goes to its top. */
     async load(keep) {
         drop();
         const loading = this.#loading = { changes: [] };
@@ -195,7 +195,7 @@ export class View {
         try {
             this.#takeBatch((await call("FindBatch", { batch: String(id) })).batch);
         } catch {
-            // The next event of a job in this batch tries again.
+            // The next event of a job in this batch starts another attempt.
         } finally {
             this.#unmet.delete(id);
         }

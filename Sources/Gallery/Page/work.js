@@ -60,7 +60,7 @@ async function cancelAll() {
     const isSure = await ask(`Cancel ${counted(open, "job")}?`,
         "Their originals go to the folder for cancelled originals. Retry brings them back.", `Cancel ${number(open)}`);
     if (!isSure) return;
-    // Offers to retry the cancelled jobs only if no job was cancelled earlier. The retry would include such jobs.
+    // Offers to retry the cancelled jobs only if no job was cancelled earlier. The retry would include such a job.
     const isFirst = store.status.jobs.cancelled === 0;
     const { cancelled } = await call("CancelAll");
     notify(`cancelled ${counted(cancelled, "job")}; none of them is running`, isFirst && cancelled ? {

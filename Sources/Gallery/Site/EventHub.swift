@@ -43,7 +43,7 @@ actor EventHub: QueueActor {
 
     /// Adds a browser's stream, unless there are already `most` streams. Calls `done` with whether the stream was
     /// added. The stream receives the stored events after the cursor `after`, then new events. When `isWelcome` has
-    /// become false, the stream ends at the next beat.
+    /// become false, the next `beat` ends the stream.
     nonisolated func join(
         _ stream: HTTPStream, after: Int?, most: Int, while isWelcome: @escaping @Sendable () -> Bool,
         _ done: @escaping @Sendable (Bool) -> Void

@@ -21,8 +21,8 @@ extension GallerySite {
         }
     }
 
-    /// Adds the uploaded file. With `hold` in the URL, only keeps it until `addHeld` adds it, so that a browser can
-    /// send several files at once and add them in their order.
+    /// Adds the uploaded file. If the URL has the parameter `hold`, only keeps the file until `addHeld` adds it, so
+    /// that a browser can send several files at once and add them in their order.
     func upload(_ request: HTTPRequest, _ client: HTTPCall) {
         if request.query["hold"] != nil {
             guard let file = request.file else { return client.answer(.failure(400, "an upload needs a body")) }

@@ -1,7 +1,7 @@
 import PipelineControl
 import ServiceProgram
 
-/// Serves the page, and the calls, events, pictures and uploads that it requests.
+/// Serves the page, and handles the calls, events, pictures and uploads of the page.
 struct GallerySite: HTTPSite {
     struct Limits {
         /// Maximum bytes of a call's body.

@@ -150,7 +150,7 @@ package actor Hooks: QueueActor {
         if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }
 
-    /// Starts no more runs. Terminates the current runs after `time`. Calls `done` when all of them have ended.
+    /// Starts no more runs. Terminates the current runs after `time`. Calls `done` when all runs have ended.
     package nonisolated func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
         async { hooks in
             hooks.finished = done

@@ -39,7 +39,7 @@ package final class Reloads {
         return "the reload failed, and the previous configuration is in force: \(first)\(more)"
     }
 
-    /// Requests a reload. Reloads run one after another; requests that arrive during a reload share the next one.
+    /// Requests a reload. Reloads run one after another. Requests that arrive during a reload share the next reload.
     package func reload(asTrial isTrial: Bool = false, _ done: @escaping Done) {
         waiting.append((isTrial, done))
         if !isReloading { reloadNext() }
@@ -110,8 +110,8 @@ package final class Reloads {
         }
     }
 
-    /// Looks for a configured filter that a worker lacked. If the filter's file still exists, the copy in use must be
-    /// damaged, so the daemon copies the plugins again. Calls `done` only if the new copies provide the filter.
+    /// Looks for a configured filter that a worker lacked. If the filter's file still exists, the daemon assumes that
+    /// the copy in use is damaged, and copies the plugins again. Calls `done` only if the new copies have the filter.
     func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
         guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
             return

@@ -27,8 +27,8 @@ package struct DoneJobs {
     }
 
     /// Brings the originals back and queues the jobs again. The earlier results stay until new results replace them.
-    /// Calls `done` when the changes are durable. With `asking`, changes nothing, and only reports the outcome that a
-    /// redo would have.
+    /// Calls `done` when the changes are durable. If `asking` is true, changes nothing, and only reports the outcome
+    /// that a redo would have.
     package func redo(_ choice: DoneChoice, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             lane(of: records).async { [check] in
@@ -76,8 +76,8 @@ package struct DoneJobs {
     }
 
     /// Removes the jobs' results from the outbox, and moves their originals to `goal`, or to `cancelled/` if `goal` is
-    /// nil. Calls `done` when all originals that can be moved have arrived. With `asking`, changes nothing, and only
-    /// reports the outcome that an undo would have.
+    /// nil. Calls `done` when all originals that can be moved have arrived. If `asking` is true, changes nothing, and
+    /// only reports the outcome that an undo would have.
     package func undo(_ choice: DoneChoice, to goal: String?, asking: Bool, done: @escaping Done<DoneOutcome>) {
         each(of: choice) { [self] records, outcome, goOn in
             if asking { return askToUndo(records, outcome, goOn) }

@@ -86,10 +86,10 @@ package struct JobChanges {
         }
     }
 
-    /// Cancels the chosen jobs outside the window in the ledger, without loading them. The daemon moves their originals
-    /// later, in the background.
+    /// Cancels the chosen jobs outside the window. Changes their rows in the ledger without loading the jobs. The
+    /// daemon moves their originals later, in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping Done<Int>) {
-        // Keeps jobs that are about to be cancelled out of the window when other jobs leave it.
+        // Jobs that are about to be cancelled must not enter the window when other jobs leave it.
         jobs.suspendFilling()
         ledger.cancelQueued(upTo: jobs.numbers.lastID, choice, except: jobs.ids, at: Timestamp.now()) {
             [self] cancelled in

@@ -92,7 +92,7 @@ struct Turns {
             guard !full.contains(lane), !exhausted.contains(lane) else { continue }
             let room = room(for: lane)
             let found = try ledger.queued(lane, except: except, limit: min(room, limit))
-            // With these rows, the lane has used up its share, and it may have more rows.
+            // If the rows fill the lane's room, the lane has used up its share, and may have more rows.
             if found.count == room { close(lane) } else if found.count < limit { exhausted.insert(lane) }
             guard !found.isEmpty else { continue }
             if queue == .render { lastMember[group] = member }

@@ -51,8 +51,8 @@ package final class Waiters {
         (self.inboxes, self.originals) = (inboxes, originals)
     }
 
-    /// Reports each of these jobs when it is over, and calls the waiter's `done` after the last. Jobs that are already
-    /// over are reported immediately.
+    /// Reports each of these jobs when it is over, and calls the waiter's `done` after the last job. Jobs that are
+    /// already over are reported immediately.
     package func wait(for ids: [Int], _ waiter: Waiter) {
         var left = Set(ids)
         do {

@@ -26,8 +26,8 @@ struct DownloadShares {
         if isThere, made, let host { hosts[host] = nil }
     }
 
-    /// Returns true if another node has returned this job. Then also forgets the return, because this node now
-    /// downloads the job.
+    /// Returns true if another node has returned this job. In that case, also removes the job from `returned`, because
+    /// this node now downloads the job's picture.
     mutating func takeReturned(_ id: Int) -> Bool { returned.remove(id) != nil }
 
     func takes(_ host: String) -> Bool { hosts[host].map { $0.failures < Self.mostFailures || $0.end < .now } ?? true }

@@ -52,7 +52,7 @@ package final class Job {
     /// The place of the job's operations in the order of their queues.
     package var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
-    /// The operations that work on the picture, the last one first.
+    /// The operations that work on the picture, the last operation first.
     package var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
     /// Cancels the operations, starting with the last. If an earlier operation were cancelled first, the operation that

@@ -104,8 +104,8 @@ package enum JobLife: Hashable {
         }
     }
 
-    /// Whether a failure of the job's operations decides what happens to the job. Otherwise, the job has ended, is
-    /// being cancelled, or returns to the queue.
+    /// Whether a failure of the job's operations decides what happens to the job. False if the job has ended, is being
+    /// cancelled, or returns to the queue.
     package var canFail: Bool { self != .ended && stop != .cancel && stop != .giveBack }
 
     /// Whether the job's operations may be withdrawn, because none has begun.

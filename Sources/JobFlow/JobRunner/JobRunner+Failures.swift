@@ -41,7 +41,7 @@ extension JobRunner: ShortagesDelegate {
             of: LogSubject(job.record, failure))
     }
 
-    /// Retries the job later, with increasing delays, up to the limit of attempts. Then the job fails.
+    /// Retries the job later, with increasing delays. If the job has reached the limit of attempts, fails the job.
     private func retryLater(_ job: Job, _ failure: JobFailure) {
         let retry = configuration.settings.retry
         guard job.record.setbacks < retry.tries else { return end(job, failure) }
@@ -89,8 +89,8 @@ extension JobRunner: ShortagesDelegate {
         }
     }
 
-    /// Returns whether a failure may change what happens to the job. Otherwise, the job has ended or is being stopped.
-    /// In that case, also completes the stop if all operations of the job have ended.
+    /// Returns whether a failure may change what happens to the job. Returns false if the job has ended or is being
+    /// stopped. If a job that is being stopped has no more operations in progress, also completes the stop.
     private func canFail(_ job: Job) -> Bool {
         if job.life.canFail { return true }
         stopIfStill(job)
@@ -109,8 +109,8 @@ extension JobRunner: ShortagesDelegate {
         let outbox = job.record.order.outbox
         shortages.lookForPermission(in: outbox) { [self] refusal in
             guard canFail(job), !waitsForResource(job) else { return }
-            // The outbox itself is writable, so a folder in it must be at fault. Only jobs that publish into that
-            // folder retry.
+            // If the outbox itself is writable, a folder in it must be at fault. In that case, only the jobs that
+            // publish into that folder retry.
             guard let refusal else { return retryLater(job, failure) }
             let reason = "\(outbox) can't be written: \(refusal.reason)"
             shortages.begin(Shortage(reason: reason, need: .permission), of: .place(outbox))
@@ -151,7 +151,7 @@ extension JobRunner: ShortagesDelegate {
     }
 
     func setAside(_ resource: Resource, because reason: String) {
-        // Keeps jobs that are about to wait out of the window.
+        // Jobs that are about to wait must not enter the window.
         jobs.suspendFilling()
         ledger.setAside(resource, reason: reason, except: jobs.ids) { [self] count in
             Coordination.async { [self] in

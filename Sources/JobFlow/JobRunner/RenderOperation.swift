@@ -241,9 +241,9 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         return try claims.openOriginal(path, of: inbox, flags)
     }
 
-    /// Returns the paths of the files that the part is made from. The original is the last of them. If the part
-    /// continues from a picture that was rendered before the barrier, that picture is the first. Returns no paths if
-    /// another node downloads the picture.
+    /// Returns the paths of the files that the part is made from. The last path is the original. If the part continues
+    /// from a picture that was rendered before the barrier, the first path is that picture. Returns no paths if another
+    /// node downloads the picture.
     private func paths(of part: RenderChoice.Part) -> [String] {
         isRemote ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }

@@ -144,7 +144,7 @@ package final class Keeping {
         }
     }
 
-    /// Removes files on a user's request, or only counts them.
+    /// Removes the files that a user's wishes select. If a wish is a trial, only counts its files.
     package func clean(
         _ wishes: [CleanWish], done: @escaping @Sendable (Result<[CleanOutcome], any Error>) -> Void
     ) {

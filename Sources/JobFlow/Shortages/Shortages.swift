@@ -109,8 +109,8 @@ package final class Shortages {
         begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), of: .place(place))
     }
 
-    /// Makes the job wait for a file system that does not answer. Returns the reason, or nil if the job already waits
-    /// for this file system, or if the place has another shortage.
+    /// Makes the job wait for a file system that does not answer. Returns the reason. Returns nil if the job already
+    /// waits for this file system, or if the place has another shortage.
     func begin(noAnswerFrom place: String, for job: Int) -> String? {
         switch shortages[.place(place)]?.need {
         case .answer(let jobs) where jobs.contains(job): return nil
@@ -173,7 +173,8 @@ package final class Shortages {
         }
     }
 
-    /// Counts the mounts again. The start and each reload call this, because the inboxes or outboxes may have changed.
+    /// Counts the mounts again. Called at the start and after each reload, because the inboxes or outboxes may have
+    /// changed.
     func placesChanged() {
         holdInboxes()
         places.forget()

@@ -45,8 +45,8 @@ package struct Disposal: Sendable {
         return failures
     }
 
-    /// Moves the original of an ended job to its final place, or removes it. Returns the new path, the old path if the
-    /// original was removed or stays in place, or nil if the original can't be found.
+    /// Moves the original of an ended job to its final place, or removes it. Returns the original's path afterwards. If
+    /// the original was removed or stays in place, returns the old path. If it can't be found, returns nil.
     package func dispose(_ job: JobRecord) throws -> String? {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }

@@ -12,9 +12,9 @@ extension JobRecord {
         (there.size, there.modified) == (file.size, file.modified)
     }
 
-    /// Whether the file with identity `there`, in one of the daemon's own folders, is the job's original. It is enough
-    /// that either the inode matches, or both size and modification time. A late writer may have changed the size and
-    /// the time. A copy to another file system, a reboot or, on some file systems, a rename may have changed the inode.
+    /// Whether the file with identity `there`, in one of the daemon's own folders, is the job's original. Either the
+    /// inode must match, or both the size and the modification time. A late writer may have changed the size and the
+    /// time. A copy to another file system, a reboot or, on some file systems, a rename may have changed the inode.
     func isOriginalInWork(_ there: FileStatus.Identity) -> Bool {
         there.inode == file.inode || isUnchangedOriginal(there)
     }

@@ -123,8 +123,8 @@ package final class OriginalMover {
     }
 
     /// Moves the backlog at startup. Waits until each inbox is open, because opening an inbox may reveal the claimed
-    /// original of an ended job, and this original must be moved as well. A job whose return was interrupted by a crash
-    /// keeps its old state, because no client was told that the job is back.
+    /// original of an ended job, and this original must be moved as well. If a crash has interrupted an attempt to
+    /// bring a job back, the job keeps its old state, because no client was told that the job is back.
     package func begin() throws {
         try returns.begin()
         for inbox in try inboxesWithBacklog() {
@@ -219,7 +219,8 @@ package final class OriginalMover {
         }
     }
 
-    /// Undoes the failed and interrupted returns of an inbox. Returns the jobs whose original can't be found now.
+    /// Undoes failed and interrupted attempts to bring an inbox's originals back. Returns the jobs whose original can't
+    /// be found now.
     nonisolated private func endReturns(in inbox: String) throws -> Set<Int> {
         let (ended, lost) = try returns.end(in: inbox)
         for (job, error) in lost {

@@ -23,7 +23,7 @@ package struct OriginalPlaces: Sendable {
         (self.ledger, self.places, self.claims) = (ledger, places, claims)
     }
 
-    /// Returns a copy for one series of moves: each claim folder is opened once, and stays open.
+    /// Returns a copy for one series of moves. The copy opens each claim folder only once, and keeps it open.
     func openingOnce() -> OriginalPlaces {
         let open = OpenClaims()
         return OriginalPlaces(ledger, places) { [claims] inbox in try open.folder(of: inbox, claims) }

@@ -8,7 +8,7 @@ import Synchronization
 import SystemCalls
 import WorkerPools
 
-/// Brings originals back to the folders where processing starts, and undoes returns that failed or that a crash
+/// Brings originals back to the folders where processing starts. Undoes attempts that failed or that a crash
 /// interrupted. The job's row records the target path before the move, so no other code touches the job during the
 /// move.
 ///
@@ -54,19 +54,20 @@ package final class Returns: Sendable {
     private let ledger: Ledger
     private let originals: OriginalPlaces
     private let publisher: Publisher
-    /// Jobs, by inbox, whose return failed or was interrupted. Each is listed until its original is located.
+    /// Jobs, by inbox, for which the attempt to bring them back failed or was interrupted. Each job is listed until its
+    /// original is located.
     private let unfinished = Mutex<[String: Set<Int>]>([:])
 
     package init(_ originals: OriginalPlaces, _ publisher: Publisher) {
         (ledger, self.originals, self.publisher) = (originals.ledger, originals, publisher)
     }
 
-    /// Lists the jobs whose return a crash interrupted.
+    /// Adds to `unfinished` the jobs that the daemon was bringing back when it stopped.
     package func begin() throws {
         for job in try ledger.returning() { leaveUnfinished(job) }
     }
 
-    /// Inboxes of the jobs whose return failed or was interrupted.
+    /// The inboxes of the jobs in `unfinished`.
     package var inboxes: Set<String> { unfinished.withLock { Set($0.keys) } }
 
     /// Records the target paths of the originals that can be brought back.
@@ -133,8 +134,8 @@ package final class Returns: Sendable {
         return outcome
     }
 
-    /// Undoes the failed or interrupted returns of an inbox. `ended` contains their jobs; `lost` contains the jobs
-    /// whose original can't be found now.
+    /// Undoes the failed or interrupted attempts to bring back jobs of an inbox. `ended` contains all these jobs.
+    /// `lost` contains the jobs among them whose original can't be found now.
     package func end(in inbox: String) throws -> (ended: Set<Int>, lost: [(job: JobRecord, why: any Error)]) {
         let wanted = unfinished.withLock { $0[inbox] ?? [] }
         var ended: Set<Int> = []
@@ -173,7 +174,7 @@ package final class Returns: Sendable {
         try copy.remove()
     }
 
-    /// Leaves a failed return to `end`, which locates the original.
+    /// Adds to `unfinished` a job that could not be brought back. Later, `end` locates its original.
     private func leaveUnfinished(_ job: JobRecord) {
         unfinished.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
     }

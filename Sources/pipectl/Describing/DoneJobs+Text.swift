@@ -31,10 +31,10 @@ extension Context {
 }
 
 extension [Int] {
-    /// `: #1 #2`; empty if there are more than ten.
+    /// `: #1 #2`; empty if there are no IDs or more than ten.
     var few: String { isEmpty || count > 10 ? "" : ": " + map { "#\($0)" }.joined(separator: " ") }
 
-    /// ` (#1 #2 …)`: the ellipsis stands for the rest of `all` jobs.
+    /// ` (#1 #2 …)`. `all` is the number of all jobs. The ellipsis stands for the jobs that are not listed.
     fileprivate func few(of all: Int) -> String {
         " (" + map { "#\($0)" }.joined(separator: " ") + (all > count ? " …)" : ")")
     }

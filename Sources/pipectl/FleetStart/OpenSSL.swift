@@ -35,7 +35,7 @@ struct OpenSSL {
     /// A private key, as PEM.
     func key(_ kind: KeyKind) throws(Failure) -> String { text(try run(["genpkey", "-algorithm"] + kind.words)) }
 
-    /// The 32 raw bytes of an Ed25519 key, private or public: both DER formats end in them.
+    /// The 32 raw bytes of an Ed25519 key, private or public. Both DER formats end in these bytes.
     func raw(_ key: String, isPublic: Bool) throws(Failure) -> [UInt8] {
         let part = isPublic ? ["-pubout"] : []
         return Array(try run(["pkey", "-in", Self.keyFile, "-outform", "DER"] + part, key: key).suffix(32))
