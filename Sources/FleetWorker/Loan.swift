@@ -198,7 +198,8 @@ final class Loan: Sendable {
         }
     }
 
-    /// Begins the check of the results. Until the check has finished, the attempt can't write, leave or time out.
+    /// Begins the check of the results. Until the check has finished, the node can't write to the results or give the
+    /// picture back, and the attempt can't time out.
     func beginsEnd(_ token: String, by node: String) -> Bool {
         state.withLock { state in
             guard Self.has(token, by: node, &state), state.attempt?.isEnding == false else { return false }

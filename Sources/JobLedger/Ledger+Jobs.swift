@@ -166,8 +166,9 @@ extension Ledger {
             let all: Int = try ledger.writer.value("SELECT COUNT(*) FROM ended") ?? 0
             var count = 0
             try ledger.forEachEnded { which in
-                // The event log keeps only the latest events. If a very large number of jobs is cancelled, the log
-                // would delete the events of the first jobs at once, so the ledger does not write these events at all.
+                // The event log keeps only the latest events. If more jobs are cancelled than the log keeps events, the
+                // log would delete the events of the jobs with the lowest IDs as soon as they were written. So the
+                // ledger does not write those events.
                 let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
                 if areKept { try ledger.add(.cancelled, text: "\(choice.cause)", at: time, where: which) }
                 // A download that has not started has left no file, so its job needs no disposal. An interrupted

@@ -124,7 +124,7 @@ extension Ledger {
 
     /// Queues the jobs whose retry is due. They get the positions from `position` on, at the end of the queue. Passes
     /// their number and the time of the next retry to `done`. If the clock was set back, subtracts `setBack` from all
-    /// due times. Limits the wait of every retry to `most` from now. All times are in seconds.
+    /// due times. Moves due times that are more than `most` away to `most` from now. All times are in seconds.
     package nonisolated func bringBackDue(
         at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
         done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void

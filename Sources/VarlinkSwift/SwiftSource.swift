@@ -1,5 +1,5 @@
-/// Generates the lines of Swift source for several interfaces. Their types become members of `Control`, their methods
-/// members of `Call`, and their errors cases of `ControlError`.
+/// Generates the lines of Swift source for several interfaces. Types become members of `Control`, methods become
+/// members of `Call`, and errors become cases of `ControlError`.
 func swiftSource(of interfaces: [VarlinkText]) -> [String] {
     func each(_ kind: Substring, _ body: (VarlinkText.Member, _ name: String) -> [String]) -> [String] {
         interfaces.flatMap { interface in

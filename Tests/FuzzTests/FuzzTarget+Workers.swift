@@ -33,7 +33,8 @@ extension FuzzTarget {
         FuzzTarget(name) { bytes in
             let message = try WorkerChannel.message(Message.self, bytes)
             check(message)
-            // Packing a message discards its unused parts. Whatever remains must survive another round.
+            // Packing a message discards its unused parts. The remaining message must stay the same when it is packed
+            // and read once more.
             let sent = try WorkerChannel.message(Message.self, WorkerPacket(message).bytes)
             let again = try WorkerChannel.message(Message.self, WorkerPacket(sent).bytes)
             // Sort the bytes, because a set is written in an arbitrary order.

@@ -1,10 +1,10 @@
-// Owns the scroll position of a page that may be higher than browsers allow for an element.
+// Owns the scroll position of a page that may be taller than browsers allow for an element.
 
 /** Chromium limits an element to 33,554,426 px, Firefox to about 17.9 million. */
 const highest = 16_000_000;
 
 /**
- * If the page is higher than `highest`, the scroll bar shows the proportional position. The wheel, touch and keys still scroll
+ * If the page is taller than `highest`, the scroll bar shows the proportional position. The wheel, touch and keys still scroll
  * by pixels.
  */
 export class Scroll {

@@ -60,8 +60,8 @@ package struct Figures: Sendable {
     private static let certain = 0.95
 
     /// Estimates progress while an encoder compresses the whole picture, because the worker reports nothing during that
-    /// time. The earlier rate is valid for the encoder too, because the worker weights each part of its work by the
-    /// time that the part takes.
+    /// time. The rate from before the encoder started still applies: in the progress that the worker reports, each part
+    /// of the work counts in proportion to the time that it takes.
     private func estimate(at time: Double) -> (done: Double, remaining: Double)? {
         guard unit == .pixels, let heard, let total, total > 0, done > 0, time - heard >= Self.patience else {
             return nil

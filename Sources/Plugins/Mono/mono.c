@@ -1,8 +1,8 @@
 /* mono: black and white, from luma or from a mix of the channels.
  *
  * Divides the weights of red, green and blue by their sum, so that white stays white. The default weights are luma's
- * weights. Changes middle tones with a power, x ^ (½ ^ brightness). Then maps tones through noir's S-curve with
- * `contrast`. */
+ * weights. Changes middle tones with a power, x ^ (½ ^ brightness). Then maps tones through the same S-curve as the
+ * filter noir; `contrast` is its steepness. */
 #include <pipeline_vips.h>
 
 enum { BRIGHTNESS, CONTRAST, RED, GREEN, BLUE, PARAMETER_COUNT };

@@ -47,7 +47,7 @@ extension Picture {
 }
 
 extension EXIF {
-    /// The first number of a tag with whole numbers.
+    /// The first value of a tag that contains 16-bit or 32-bit integers; nil if there is no such tag.
     fileprivate func number(_ tag: Int, in entries: [Entry]) -> Int? {
         guard let entry = entries.first(where: { $0.tag == tag }), case .bytes(let bytes) = entry.value else {
             return nil

@@ -135,7 +135,7 @@ struct SourceFile {
     /// Runs `body`, and turns a libvips error into a message for the person who dropped the picture.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
-            // Only these formats need a check of the end. The decoders of the other formats report a missing end
+            // Checks whether the file's end is missing. The decoders of all other formats report a missing end
             // themselves.
             let isCut = [.png, .webp, .heif, .avif, .bmp].contains(format) && !isWhole
             throw WorkerFailure(reading: error, of: format, isCut: isCut, accepted: acceptsDamage)

@@ -5,8 +5,8 @@ import SystemCalls
 /// Prints each job when it ends. On a terminal, a progress bar stays below these lines. If no job ends for a while,
 /// prints the reasons why jobs wait.
 struct Waiting: Following {
-    /// `patience` is the number of seconds without an ended job before the first question why jobs wait. `pause` is the
-    /// number of seconds between further questions.
+    /// If no job ends for `patience` seconds, this program asks the daemon why jobs wait. After that, it asks every
+    /// `pause` seconds.
     private static let (patience, pause) = (1.0, 5.0)
 
     private let context: Context

@@ -37,9 +37,9 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
 /// Distributes the points of a sweep among several concurrent daemons.
 ///
-/// The number of writes to the ledger differs between runs and is not known beforehand. So the sweep first kills the
-/// daemon before the first call of a kind on the ledger, then before the second, and so on. It stops when a run
-/// finishes without reaching its point.
+/// The number of writes to the ledger differs between runs, so these points can't be listed beforehand. For each kind of
+/// call on the ledger, such as `fdatasync`, one run kills the daemon before the first call, the next run before the
+/// second call, and so on. A kind is finished when a run ends without reaching its point.
 final class CrashPoints: Sendable {
     private struct State {
         var points: ArraySlice<CrashPoint>

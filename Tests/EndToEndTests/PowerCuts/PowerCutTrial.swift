@@ -34,8 +34,8 @@ struct PowerCutTrial {
     }
 
     /// Records the case, then runs `body`, in which the daemon's root is an empty disk in memory. The trial writes each
-    /// state to that disk, so the files get new inode numbers, which a real power cut would not change. The daemon
-    /// ignores inode numbers on that disk.
+    /// state to that disk, so the files get new inode numbers; after a real power cut they would have the old numbers.
+    /// The daemon ignores inode numbers on that disk.
     static func with(_ crash: PowerCutCase, _ body: (PowerCutTrial) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let record: DiskRecord = try await FaultyDisk.with(daemon.root.path) { disk in
