@@ -178,7 +178,7 @@ an_upgrade_under_load_loses_nothing() {
     with_package
     later_package "$scratch/later.deb"
     picture "$scratch/a.jpg" 1500
-    start_with_slow_pictures 1500 1 2 3 4 5
+    start_with_slow_pictures 4000 1 2 3 4 5
     local number
     for number in $(seq 60); do drop "$scratch/a.jpg" "$number.jpg"; done
     local process
