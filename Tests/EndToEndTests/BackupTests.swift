@@ -12,7 +12,7 @@ struct BackupTests {
         "etc/recipes.d/stay.recipe": "[Recipe]\nInbox=stay\nOriginal=keep\n[Output]\nChain=save format=jpeg\n",
     ]
 
-    /// Leaves done, failed and queued jobs behind, and originals in every folder that can hold them.
+    /// Creates done, failed and queued jobs, and puts an original into every folder that can hold originals.
     private func fill(_ daemon: DaemonFixture) async throws {
         try daemon.drop(as: "album/done.png")
         try daemon.drop(Data("no picture".utf8), as: "bad.png")
@@ -70,8 +70,8 @@ struct BackupTests {
         return try JSONDecoder().decode(BackupReport.self, from: Data(outcome.output.utf8))
     }
 
-    /// Restores the backup in `folder` to the root of `daemon`, which has not been started. The backup is of another
-    /// daemon, whose root was `former`.
+    /// Copies the backup in `folder` to the root of `daemon`, which has not been started. Another daemon, whose root
+    /// was `former`, made the backup.
     private func restore(_ folder: String, of former: String, to daemon: DaemonFixture) async throws {
         try await copy(folder + former, daemon.root.path)
     }

@@ -150,8 +150,8 @@ struct BadClientTests {
                     for value in DescribedMethod.wrong(type) {
                         let reply = try client.ask(method.name, method.json(name, value))
                         #expect(reply.error == "InvalidParameter", "\(method.name) \(name)=\(value): \(reply)")
-                        // When a number exceeds every type's range, JSONDecoder does not report which field contains
-                        // it.
+                        // If a number exceeds the range of every type, JSONDecoder does not report the name of the
+                        // field.
                         let told = reply.parameters["parameter"] as? String
                         #expect(told == name || told == "parameters" && value.contains(/[0-9]/), "\(name)=\(value)")
                     }
@@ -247,8 +247,8 @@ struct BadClientTests {
                 sent += try Socket.send(calls[sent..<min(calls.count, sent + 4096)], to: client.socket)
                 return true
             }
-            // The test reads no replies until the daemon has stopped reading calls. 200 refused writes in a row show
-            // that it has.
+            // The test reads no replies until the daemon has stopped reading calls. Once 200 writes in a row are
+            // refused, the test assumes that the daemon has stopped.
             var refused = 0
             while refused < 200 {
                 refused = try push() ? 0 : refused + 1

@@ -84,7 +84,8 @@ struct ClientLimitTests {
                 let events = reply?.parameters["events"] as? [[String: Any]] ?? []
                 cursors += events.compactMap { $0["cursor"] as? Int }
             }
-            // The replies that were sent before can still be read; the last of them may be truncated.
+            // The client can still read the replies that arrived before the daemon closed the connection. The last
+            // reply may be truncated.
             while let reply = try slow.answer() { take(reply) }
             let last = try daemon.status().cursor
             #expect(cursors.count > 100 && cursors.count < last)
@@ -226,8 +227,8 @@ struct ClientLimitTests {
             let isOver = Flag()
             Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
             while try file.status().st_size == 20_000_000 { sched_yield() }
-            // On a busy machine the writer may not run while the daemon copies the file. In that case, the daemon
-            // accepts the copy and keeps it in the spool, and the test tries again.
+            // On a busy machine the writing thread sometimes does not run while the daemon copies the file. In that
+            // case, the daemon accepts the copy and keeps it in the spool, and the test tries again.
             _ = try daemon.call(Call.Pause(queue: "render"))
             var reply: [String: Any]
             var taken: [String]
@@ -305,7 +306,8 @@ struct ClientLimitTests {
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
             let refused = try known.ask("Add", #"{"name":"added.png"}"#, [file])
             #expect(refused.error == "Refused")
-            // If a descriptor becomes free just now, the daemon can receive the file, but can't create a copy of it.
+            // If a descriptor happens to be free, the daemon receives the file but can't create a copy of it. In either
+            // case, the message contains these words.
             let message = (refused.parameters["message"] as? String ?? "").lowercased()
             #expect(message.contains("too many open"), "\(refused.parameters)")
             for number in 0..<5 { try daemon.drop(as: "\(number).png") }

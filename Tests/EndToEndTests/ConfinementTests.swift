@@ -29,7 +29,7 @@ struct ConfinementTests {
                 let id = try await daemon.job("\(inbox).png", becomes: "failed")
                 let story = try await daemon.pipectl("show", "\(id)")
                 #expect(story.output.contains(error), "\(story.output)")
-                // No job is tried again in a second worker.
+                // The daemon does not try such a job again in another worker.
                 #expect(try daemon.call(Call.Show(id: id)).story.tries == 1)
                 #expect(daemon.files(in: "outbox/\(inbox)") == [])
             }
@@ -66,8 +66,8 @@ struct ConfinementTests {
             let shortcoming = "workers are confined in part: there is no \(wall) ("
             try await daemon.says(shortcoming)
             #expect(daemon.log.components(separatedBy: shortcoming).count == 2, "said once")
-            // After the setting has changed, the running daemon keeps its weaker confinement, and keeps working. It
-            // would only refuse to start again.
+            // With the new setting, the daemon would refuse to start. The running daemon keeps its weaker confinement,
+            // and continues to render pictures.
             try daemon.write("[Daemon]\nSandbox=required\n", to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 1)
             try daemon.drop(as: "four.png")

@@ -44,7 +44,7 @@ struct EncoderTests {
         return (path.lastPathComponent, path.resolvingSymlinksInPath())
     }
 
-    /// Copies libvips to a folder without its modules.
+    /// Copies libvips, but not its modules, to a folder.
     private static func copyLibrary(to folder: String) async throws {
         let library = try await libvips()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

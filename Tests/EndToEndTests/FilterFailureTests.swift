@@ -148,7 +148,8 @@ struct FilterFailureTests {
             try await daemon.says("chatter")
             await daemon.stop()
             let lines = daemon.log.split(separator: "\n").filter { $0.contains("chatter") }
-            // At most twenty lines are logged in ten seconds; how many in total depends on how long the test takes.
+            // The daemon logs at most twenty lines in ten seconds. Their total number depends on how long the test
+            // takes.
             #expect((1...1000).contains(lines.count), "\(lines.count)")
             #expect(lines.allSatisfy { $0.contains(#" writes: chatter \u{1b}[31m "#) && $0.contains("worker ") })
         }

@@ -285,7 +285,7 @@ struct FolderBatchTests {
 
     @Test("hundreds of pictures are taken in name order")
     func many() async throws {
-        // The inbox does not hand over this many pictures at once.
+        // The inbox hands over this many pictures in several portions.
         let count = Sweep.of(600, all: 2000)
         try await withDaemon { daemon in
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))

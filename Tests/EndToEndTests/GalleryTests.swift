@@ -291,7 +291,8 @@ struct GalleryTests {
 
     @Test("an ambiguous request gets no answer")
     func ambiguous() async throws {
-        // libmicrohttpd considers some of these requests incomplete, so they end only after --silence.
+        // libmicrohttpd considers some of these requests incomplete. The gallery closes their connections only after
+        // the time that --silence sets.
         try await GalleryProcess.with(["--silence", "1"]) { _, gallery in
             func answer(_ head: String) throws -> String { try gallery.send("GET /healthz HTTP/1.1\r\n\(head)") }
             let end = "Connection: close\r\n\r\n"

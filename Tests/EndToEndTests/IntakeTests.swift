@@ -60,8 +60,8 @@ struct IntakeTests {
             do {
                 let file = try Descriptor.open(daemon.path("inbox/upload.png"), O_WRONLY | O_CREAT)
                 write(Picture.small.prefix(half), to: file)
-                // The daemon takes files that are dropped later. It does not take this file, which is still open,
-                // although nothing has been written to it for longer than Settle=.
+                // The daemon takes files that are dropped later, but not this file, because it is still open. Nothing
+                // is written to the open file for longer than Settle=.
                 for number in 1...5 {
                     try write(Picture.small, slowlyTo: daemon.path("inbox/\(number).png"))
                     try await daemon.job("\(number).png", becomes: "done")

@@ -12,7 +12,7 @@ struct LedgerReadingTests {
             try daemon.drop(as: "first.png")
             try await daemon.job("first.png", becomes: "done")
             try await daemon.waitForAll()
-            // Without this index the daemon can't find queued jobs, but it can still insert new ones.
+            // The test removes an index. Without it, the daemon can't find queued jobs, but can still insert new ones.
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "second.png")
             try await daemon.job("second.png", becomes: "queued")

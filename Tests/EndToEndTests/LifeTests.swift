@@ -350,7 +350,7 @@ struct LifeTests {
             #expect(try await daemon.pipectl("concurrency").output.contains("auto: 1"))
             try await may(String(all))
             #expect(try daemon.status().queues["render"]?.effective == before)
-            // The daemon notices the change even if nobody requests the status, because a job is running.
+            // While a job is running, the daemon notices a change of its processors even if nobody requests the status.
             _ = try daemon.call(Call.Concurrency(queue: "publish", limit: "0"))
             try daemon.drop(as: "one.png")
             try await daemon.job("one.png", becomes: "running")

@@ -179,7 +179,7 @@ struct MetricsTests {
                 let asked = Self.filled(query)
                 print("looking for \(asked)")
                 var found: Found?
-                // A busy machine may miss a scrape. Then the query returns nothing until the next one.
+                // A busy machine may miss a scrape. The query then returns nothing until the next scrape.
                 repeat {
                     found = try await ask(asked)
                     try #require(found?.error == nil, "\(asked): \(found?.error ?? "")")

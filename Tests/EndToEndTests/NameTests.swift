@@ -179,7 +179,7 @@ struct NameTests {
                 ))
             try daemon.write(recipe("new/{stem}"), to: "etc/recipes.d/web.recipe")
             #expect(try await daemon.pipectl("reload").status == 0)
-            // Kill the daemon, so that the next one must read the job's work order from the ledger.
+            // Kill the daemon. After the restart, it must read the job's old name template from the ledger.
             await daemon.stop(SIGKILL)
             try await daemon.start()
             try daemon.drop(as: "b.png", inbox: "inbox/web")

@@ -214,8 +214,8 @@ struct OddFileTests {
         }
     }
 
-    /// Makes a picture whose path has the maximum length of 4,096 bytes, and a picture in a subfolder, whose path is
-    /// longer.
+    /// Makes a picture whose path has 4,092 bytes, which the kernel still accepts, and a picture in a subfolder, whose
+    /// path has 4,293 bytes. The daemon considers both paths too long.
     private static let makeLongPaths = """
         import os, shutil, sys
         picture = open(sys.argv[1] + "/good.png", "rb").read()

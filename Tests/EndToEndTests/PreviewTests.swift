@@ -360,7 +360,7 @@ struct PreviewTests {
             let first = try await daemon.job("first.tif", becomes: "failed")
             let error = try #require(try daemon.list().first?.error)
             let need = try #require(error.firstMatch(of: /needs about ([0-9]+) MB/).flatMap { Int($0.1) }, "\(error)")
-            // The memory budget is enough for one such picture, and for nothing else at the same time.
+            // While one such picture is being rendered, this memory budget has no room for anything else.
             try daemon.write(configuration("\(need + 1)000000"), to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 0)
             try daemon.drop(Picture.tiff(width: 1500, height: 1000), as: "a.tif", inbox: "inbox/plain")

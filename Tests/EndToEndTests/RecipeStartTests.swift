@@ -52,7 +52,7 @@ struct RecipeStartTests {
             #expect(try await begin("shop").status == 2)
             #expect(try await begin("--from", "web").errors.contains("is for a new recipe"))
 
-            // A recipe that already has the inbox `taken`.
+            // This recipe already uses the inbox `taken`.
             try daemon.write(
                 "[Recipe]\nInbox=taken\n[Output]\nChain=noir\n", to: "etc/recipes.d/first.recipe")
             #expect(try await daemon.pipectl("reload").status == 0)

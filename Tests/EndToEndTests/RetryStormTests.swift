@@ -152,8 +152,8 @@ struct RetryStormTests {
             _ = try daemon.call(Call.CancelAll())
             try await daemon.waitForAll()
             await daemon.stop()
-            // Recreate a state that an older version could leave. One original was claimed at a path that differs from
-            // its row, another is missing, and a third was being brought back.
+            // Recreate a state that an older version could leave. The claimed path of one original differs from the
+            // path in its ledger row, another original is missing, and a third was being brought back.
             let claims = daemon.path("inbox/.pipelined/\(try daemon.text("state/id").split(separator: "\n")[0])")
             for number in 1...2 {
                 try FileManager.default.createDirectory(

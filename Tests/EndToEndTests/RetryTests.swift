@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Temporary failures are retried")
 struct RetryTests {
-    /// Returns a wrapper that makes the first attempt of the first job fail, by refusing to open its staging file. The
-    /// next attempt uses another file name.
+    /// Returns a wrapper that refuses to open the first staging file of the first job, so that the job's first attempt
+    /// fails. The next attempt uses another file name.
     private static func refusing(_ daemon: DaemonFixture) throws -> [String] {
         try FileCalls.wrapper([.fail("openat", EIO, on: [daemon.path("outbox/noir/.staging/test/1-0.jpg")])])
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Who may do what, and who did it")
 struct RoleTests {
-    /// The group that may use the look socket of the test's daemon.
+    /// The group that may use the daemon's socket `look.sock`, which accepts only calls that change nothing.
     private static let group = Group.name(getegid())
     private static let files = ["etc/pipelined.conf": "[Control]\nLookGroup=\(group)\n"]
 

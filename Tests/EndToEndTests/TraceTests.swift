@@ -118,8 +118,8 @@ struct TraceTests {
             #expect(ends == wanted)
             let log = daemon.log
             let returned = try #require(log.range(of: "the command has returned"))
-            // Only the announcement of the batch's end may begin later, because it waits until the originals have been
-            // moved.
+            // After the command has returned, only the announcement of the batch's end may begin, because it waits
+            // until the daemon has moved the originals.
             let begun = TraceLine.all(in: log[returned.upperBound...]).filter { $0.state == "executing" }
             #expect(begun.allSatisfy { $0.operation == "announce batch 1 ended" })
 

@@ -82,7 +82,8 @@ struct ConformanceTests {
 
     private static let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
 
-    /// Faulty filters: the body, other fields, and each failed check with its expected complaint.
+    /// Faulty filters: the body, the C initialisers that override fields, and the expected complaint of each failed
+    /// check.
     private static let mistakes: [(body: String, changes: String, expected: [String: String])] = [
         (
             "return vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
@@ -167,8 +168,8 @@ struct ConformanceTests {
             ["pointwise, as it says": "none was compared"]
         ),
         (
-            // A worker that renders only the huge picture has n = 0 and does not sleep, so only the check of cancelling
-            // fails.
+            // A new worker renders its first picture without sleeping. Only the check of cancelling renders the huge
+            // picture in a worker that has rendered before, so only that check fails.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
             ["cancelled in the middle": "check host->cancelled"]
         ),
@@ -197,7 +198,7 @@ struct ConformanceTests {
 
     @Test("A filter's mistakes are all reported, because every check runs")
     func wrong() async throws {
-        // The short run takes as many mistakes as are needed to make each check complain once.
+        // The short run takes only mistakes that make a check complain for the first time.
         var complaints: Set<String> = []
         let some = Self.mistakes.filter { mistake in
             defer { complaints.formUnion(mistake.expected.keys) }

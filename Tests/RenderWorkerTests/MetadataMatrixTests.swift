@@ -33,7 +33,7 @@ struct MetadataMatrixTests {
         "Camera Works", "12345", "2021:01", "A view", "remark", "Darkroom", "Flood",
     ]
 
-    /// A picture, with the decoder path that it takes.
+    /// A picture and a chain. Together they determine the decoder path.
     private struct Case {
         var name: String
         var source: TemporaryFile

@@ -39,8 +39,8 @@ struct MissingEndTests {
 
     private static let pixels = Pixels.colourful(240, 600)
 
-    /// Chains that use planes, luma alone, or rows from libvips, with and without shrinking in the decoder. Some crop
-    /// afterwards.
+    /// Chains that use planes, luma alone, or rows from libvips, with and without shrinking in the decoder. Some chains
+    /// then crop the picture.
     private static let chains = [
         "resize width=80 height=40 fit=cover", "resize width=80 height=40 fit=cover | noir",
         "resize width=80 height=40 fit=cover | save format=png",

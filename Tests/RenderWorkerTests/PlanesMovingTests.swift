@@ -1,8 +1,8 @@
 import Testing
 import WorkerProtocol
 
-/// Tests filters that only move pixels. In planes, such filters move the planes' samples, and the results are compared
-/// with results of libvips' plain path.
+/// Tests filters that only move pixels. If a picture is in planes, such filters move the samples of each plane.
+/// Compares the results with the results of libvips' plain path.
 struct PlanesMovingTests {
     private static let chains = [
         "flip", "flip direction=vertical", "rotate angle=90", "rotate angle=180", "rotate angle=270",

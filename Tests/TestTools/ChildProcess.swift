@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 public import SystemCalls
 
-/// A program that a test runs. Its output arrives through close-on-exec sockets. Another child would inherit a pipe and
-/// keep it open, so the reader would wait for that child as well.
+/// A program that a test runs. Its output arrives through close-on-exec sockets. If it arrived through a pipe, another
+/// child would inherit the pipe and keep it open, so the reader would wait for that child as well.
 ///
 /// If an awaited event does not occur within `patience`, the program is killed, which ends every wait for it.
 public final class ChildProcess: Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import SystemCalls
 
 /// A small file system of its own. Mounting needs root, and is impossible in some containers. Tests that need a mount
-/// declare so.
+/// are enabled only if `isPermitted` is true.
 public struct Mount: Sendable {
     public let folder: String
 

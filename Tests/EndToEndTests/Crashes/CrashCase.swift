@@ -10,7 +10,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     var inbox = "inbox"
     var path = "album/a.png"
     var picture = Picture.small
-    /// The texts of files that exist beforehand, by path.
+    /// The texts of files that exist before the picture is processed, by path.
     var before: [String: String] = [:]
     /// File calls that are made to fail, or to return a false result, in every run.
     var changes: [FileCalls.Change] = []

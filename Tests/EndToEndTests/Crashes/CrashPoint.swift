@@ -12,7 +12,7 @@ struct CrashPoint: Hashable, CustomStringConvertible {
     static let ledger = "state/ledger.sqlite-wal"
 
     /// Returns a crash point for each recorded call that `isWanted` accepts and at which a kill makes a difference.
-    /// Excludes all calls below `state/`, among them the calls on the ledger.
+    /// Excludes all calls below `run/` and `state/`, among them the calls on the ledger.
     ///
     /// If a call changes nothing, a kill before it leaves the disk in the same state as a kill before the next call.
     /// Unless the sweep is whole, only one of these two calls gets a crash point.
@@ -37,9 +37,9 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
 /// Distributes the points of a sweep among several concurrent daemons.
 ///
-/// The number of writes to the ledger differs between runs, so these points can't be listed beforehand. For each kind of
-/// call on the ledger, such as `fdatasync`, one run kills the daemon before the first call, the next run before the
-/// second call, and so on. A kind is finished when a run ends without reaching its point.
+/// The number of writes to the ledger differs between runs, so the points on the ledger can't be listed beforehand. For
+/// each kind of call on the ledger, such as `fdatasync`, one run kills the daemon before the first call, the next run
+/// before the second call, and so on. A kind is finished when a run ends without reaching its point.
 final class CrashPoints: Sendable {
     private struct State {
         var points: ArraySlice<CrashPoint>

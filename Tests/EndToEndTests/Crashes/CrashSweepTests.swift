@@ -83,8 +83,8 @@ struct CrashSweepTests {
         }
     }
 
-    /// Kills the daemon at `point` and restarts it. Returns the accounts at the end. If the case has a command, the
-    /// method repeats it after the restart. `between` has the accounts from just before the command is repeated.
+    /// Kills the daemon at `point` and restarts it. If the case has a command, repeats the command after the restart.
+    /// `between` contains the accounts from just before the repetition, and `accounts` those at the end.
     private func kill(
         _ crash: CrashCase, _ first: URL, at point: CrashPoint
     ) async throws -> (killed: Bool, between: Accounts?, accounts: Accounts) {

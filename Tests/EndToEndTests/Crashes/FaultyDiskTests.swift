@@ -46,7 +46,7 @@ enum DiskKind: String, CaseIterable, Sendable {
     case one = "one file system"
     /// The archive lies on another file system, so originals are copied.
     case across = "the archive is another"
-    /// In addition, inode numbers depend on the paths.
+    /// Inode numbers depend on the paths, so they change with each rename.
     case poor = "one file system without renames that replace nothing, and without hard links"
     /// The daemon is killed while calls are being refused.
     case killed = "one file system, and a kill"
@@ -296,8 +296,8 @@ struct FaultyDiskTests {
     func takingBack() async throws {
         let chain = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n"
         try await Self.withDisk(["all"], chain: chain) { daemon, disk in
-            // The rename of the second result fails, and so does the job. The first result is already published, and
-            // can't be moved out of the outbox again.
+            // The rename of the second result fails, so the job fails. The first result is already published, and can't
+            // be moved out of the outbox again.
             try disk.refuse("rename", "/outbox/all/.staging/test/1-1.jpg", [EISDIR])
             try disk.refuse("rename", "/outbox/all/x.jpg", from: 2, [EPERM])
             try disk.put(as: "inbox/all/x.png")

@@ -137,7 +137,8 @@ private struct SweptFleet {
     private func lose(at step: FleetStep) async throws -> [String] {
         try await knows(2)
         let wire = Wire()
-        // Each cable leads to one server. If one server is lost, it is the server of the cable that trips first.
+        // Each cable leads to one server. For a loss of one server, the test kills the server of the cable that trips
+        // first.
         for (index, cable) in (cables[step == .asked ? "a" : "b"] ?? []).enumerated() {
             let strike = try blow(at: loss == .allServers ? servers : [servers[index]])
             cable.trip(on: step.rawValue) { wire.trip(by: index, strike) }
@@ -163,7 +164,7 @@ private struct SweptFleet {
         names.allSatisfy { a.exists("outbox/far/\($0).jpg") }
     }
 
-    /// Prepares the loss. Calling the returned function causes it at once.
+    /// Prepares the loss. The returned function causes it.
     private func blow(at servers: [NATSServer]) throws -> @Sendable () -> Void {
         func death(of process: Int32?, _ signal: Int32 = SIGKILL) throws -> @Sendable () -> Void {
             let process = try #require(process)

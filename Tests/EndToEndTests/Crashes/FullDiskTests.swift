@@ -127,7 +127,7 @@ struct FullDiskTests {
                 // Settled files that can't be recorded yet must be counted only once.
                 try await daemon.waitForAll()
                 try disk.fill()
-                // The inbox claims a folder as a whole, so it takes all four files before the daemon notices that it
+                // The inbox claims a folder as a whole. It claims all four files before the daemon notices that it
                 // can't record them.
                 for number in 1...4 { try daemon.write(Picture.small, to: "album/\(number).png") }
                 try FileManager.default.moveItem(atPath: daemon.path("album"), toPath: daemon.path("inbox/album"))

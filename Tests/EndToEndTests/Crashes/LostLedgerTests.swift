@@ -16,7 +16,8 @@ enum LedgerHarm: String, CaseIterable, CustomTestStringConvertible {
             for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: ledger.path + suffix) }
         case .emptied: try Data().write(to: ledger)
         case .withoutHeader:
-            // Without a checkpoint, the write-ahead log also contains the header, and would restore it.
+            // Without a checkpoint, the write-ahead log would still contain the header, from which SQLite would restore
+            // it.
             try await daemon.ledger("PRAGMA wal_checkpoint(TRUNCATE)")
             var bytes = try Data(contentsOf: ledger)
             bytes[0] ^= 1

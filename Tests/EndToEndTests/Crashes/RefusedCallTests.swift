@@ -23,7 +23,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
         "EIO": EIO, "ENOSPC": ENOSPC, "EDQUOT": EDQUOT, "EMFILE": EMFILE, "ENOMEM": ENOMEM, "EINTR": EINTR,
     ]
 
-    /// Each call with each error; a short run takes every second error.
+    /// Each call with each error. A short run takes every second error of each call.
     static let all = ["mkdir,mkdirat", "openat", "renameat2", "fsync"].enumerated().flatMap { row, call in
         errors.map(\.key).enumerated()
             .filter { Sweep.of(($0.offset + row).isMultiple(of: 2), all: true) }
@@ -92,7 +92,7 @@ struct RefusedCallTests {
         "state/id": "test\n",
     ]) { $1 }
 
-    /// Waits until the job at this path has reported the fault.
+    /// Waits until the fault on this path has shown its effect. The second component of the path names the picture.
     private func isMet(_ path: String, _ refused: RefusedCall, _ daemon: DaemonFixture) async throws {
         let parts = path.split(separator: "/")
         let picture = "\(parts[1]).png"
@@ -108,7 +108,8 @@ struct RefusedCallTests {
                 $0.kind == "job" && $0.job?.input == picture && $0.job?.state == "waiting"
             }
             let reason = event.job?.reason ?? ""
-            // A job never fails because of a full disk. A transient fault is retried, and fails the job if it persists.
+            // A job never fails because of a full disk. After any other transient fault, the daemon retries the job
+            // once.
             guard !refused.isOfRoom else { return #expect(reason.contains("no space in"), "\(reason)") }
             #expect(reason.hasPrefix("retry at ") && reason.contains(" (1 of 1): "), "\(reason)")
             // The retry uses another staging file, to which the fault does not apply, so the job does not fail.

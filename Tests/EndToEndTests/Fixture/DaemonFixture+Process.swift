@@ -7,8 +7,8 @@ import Testing
 extension DaemonFixture {
     private var descriptors: [Int] { ChildProcess.descriptors(of: process) }
 
-    /// The number of the daemon's descriptors, without the ledger's. The ledger has one writing connection and up to
-    /// four readers. It opens a reader whenever more clients read at the same time than ever before.
+    /// The number of the daemon's descriptors, without the ledger's. The ledger has one connection that writes, and up
+    /// to four that read. It opens another connection when more clients read at the same time than ever before.
     var heldDescriptors: Int {
         let files = openFiles
         return files.count - min(11, files.count { $0.contains("/state/ledger.sqlite") })

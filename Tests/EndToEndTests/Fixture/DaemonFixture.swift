@@ -249,7 +249,8 @@ final class DaemonFixture {
         }
     }
 
-    /// Returns the progress replies, up to the first for which `ends` returns true, or else up to the end of the batch.
+    /// Returns the progress replies, up to and including the first reply for which `ends` returns true. If there is no
+    /// such reply, returns all replies until the batch ends.
     @discardableResult
     func progress(
         of batch: Int? = nil, until ends: @escaping @Sendable (Call.Progress.Reply) -> Bool = { _ in false }
@@ -265,8 +266,8 @@ final class DaemonFixture {
         }
     }
 
-    /// Waits until a job with this input reaches this state. A further call waits until a job reaches the state again.
-    /// Ignores the end of a job that was retried or redone later.
+    /// Waits until a job with this input reaches this state. A further call with the same arguments waits until a job
+    /// reaches the state again. Ignores the end of a job that was retried or redone later.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {
         while true {

@@ -22,8 +22,8 @@ struct DescribedMethod {
         return methods
     }
 
-    /// Returns the parameters as JSON, with harmless values. The parameter `changed` gets `value` instead. If `value`
-    /// is nil, the parameter `changed` is left out.
+    /// Returns the parameters as JSON, with harmless values. The parameter whose name is `changed` gets `value`
+    /// instead. If `value` is nil, that parameter is left out.
     func json(_ changed: String? = nil, _ value: String? = nil) -> String {
         let fields = parameters.compactMap { name, type in
             let text = name == changed ? value : Self.harmless(type)
@@ -32,7 +32,7 @@ struct DescribedMethod {
         return "{\(fields.joined(separator: ","))}"
     }
 
-    /// Returns the parameters as JSON, with harmless values. Leaves out the named parameters.
+    /// Returns the parameters as JSON, with harmless values. Leaves out the parameters in `names`.
     func json(leavingOut names: [String]) -> String {
         DescribedMethod(name: name, parameters: parameters.filter { !names.contains($0.name) }).json()
     }

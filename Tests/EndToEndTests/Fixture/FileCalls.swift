@@ -27,8 +27,8 @@ enum FileCalls {
     struct Change: Sendable {
         fileprivate let rules: [String]
 
-        /// `calls` are comma-separated names. Without `paths`, all calls share one counter, which starts at 1;
-        /// otherwise each path has its own counter. Changes call number `first`, and every `step`th call after it
+        /// `calls` are comma-separated names. Each path has its own counter of calls; if `paths` is empty, one counter
+        /// counts the calls on all files. Changes call number `first`, counted from 1, and every `step`th call after it
         /// unless `step` is 0.
         private init(_ calls: String, _ action: String, _ paths: [String], first: Int = 1, step: Int) {
             rules = (paths.isEmpty ? [""] : paths).map { "\(calls)\t\(action)\t\(first)\t\(step)\t\($0)" }
@@ -52,7 +52,7 @@ enum FileCalls {
     }
 }
 
-/// A recorded call, with its paths, and the numbers of the lines at which it began and returned.
+/// A recorded call. `began` and `returned` are the numbers of the record's lines for its begin and its return.
 struct FileCall {
     var name: String
     /// Paths relative to the daemon's root.

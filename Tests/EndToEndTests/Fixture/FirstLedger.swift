@@ -15,8 +15,8 @@ enum FirstLedger {
             + "[Output thumb]\nChain=resize width=4 | noir | save\n",
     ]
 
-    /// Puts the ledger below the daemon's root as if that daemon had written it, with an original for each unfinished
-    /// job.
+    /// Puts the ledger below the daemon's root, as if the first version had written it there, and creates an original
+    /// for each unfinished job.
     static func place(in daemon: DaemonFixture) async throws {
         let file = URL(fileURLWithPath: #filePath)
             .appendingPathComponent("../../../JobLedgerTests/Fixture/ledger-1.sqlite").standardized

@@ -33,9 +33,9 @@ struct FleetPair {
         ]
     }
 
-    /// Runs `body` with two daemons that both have the filter `waits`. The recipe `home` has Fleet=no, and pictures of
-    /// `far` and `held` may be lent. If `lacking` is true, `a` also has a filter that `b` lacks. `wrapper` gets the
-    /// root of `a`, and returns the command under which `a` is started.
+    /// Runs `body` with two daemons that both have the filter `waits`. The recipe `home` has Fleet=no; pictures of the
+    /// recipes `far` and `held` may be lent. If `lacking` is true, `a` also has a filter that `b` lacks. `wrapper` gets
+    /// the root of `a`, and returns the command under which `a` is started.
     static func with(
         _ more: String = "", ofA: String = "", ofB: String = "", lacking: Bool = false,
         under wrapper: (String) throws -> [String] = { _ in [] }, _ body: (FleetPair) async throws -> Void
@@ -65,7 +65,7 @@ struct FleetPair {
     /// The files that `a` has published.
     var published: [String] { a.files(in: "outbox").filter { !$0.contains(".staging") } }
 
-    /// Occupies the only render slot of `a` until `free`.
+    /// Occupies the only render slot of `a` until the test calls `free`.
     func fill() async throws {
         try a.drop(as: "filler.png", inbox: "inbox/home")
         try await a.job("filler.png", becomes: "running")

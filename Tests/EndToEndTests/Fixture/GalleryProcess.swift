@@ -29,7 +29,7 @@ final class GalleryProcess {
         try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
     }
 
-    /// The address of its TCP port, if it listens on one.
+    /// The address of the gallery's TCP port; nil if the gallery listens on no port.
     var port: String? {
         process.errors.components(separatedBy: "http://").dropFirst().last?.trimmingCharacters(in: .newlines)
     }

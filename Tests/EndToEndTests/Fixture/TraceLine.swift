@@ -1,4 +1,5 @@
-/// A log line with `Log=operations`, such as `2026-11-22 12:00:00 render job 3 behind barrier 1: executing`.
+/// A line that the daemon logs if `Log=operations` is set, such as `2026-11-22 12:00:00 render job 3 behind barrier 1:
+/// executing`.
 struct TraceLine: Hashable, CustomStringConvertible {
     /// The queue and the subject of the operation.
     var operation: String

@@ -48,7 +48,7 @@ static struct rule rules[MOST];
 static _Atomic unsigned last_number = 1000;
 static int ruled, refused, clears, no_replace, no_link, no_inodes, no_numbers;
 
-/* Held during each change, so that the changes are recorded in their order. */
+/* Held during each change, so that the record lists the changes in the order in which they are made. */
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static FILE *record;
 
@@ -119,7 +119,7 @@ static int keep(int fd, DIR *folder, const char *path, struct fuse_file_info *in
     made->folder = folder;
     strcpy(made->path, path);
     info->fh = (uintptr_t)made;
-    /* Not for SQLite's shared-memory file, because direct I/O would keep SQLite from mapping it. */
+    /* Direct I/O would keep SQLite from mapping its shared-memory file, so it is off for that file. */
     info->direct_io = fnmatch("*-shm", path, 0) != 0;
     return 0;
 }

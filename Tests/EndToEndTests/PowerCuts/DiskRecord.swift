@@ -90,7 +90,7 @@ private struct Reader {
         return String(decoding: bytes[at..<end], as: UTF8.self).split(separator: "\t").map(String.init)
     }
 
-    /// Returns the next change: nil at EOF, and an inner nil for a line about an ignored path.
+    /// Returns the next change. Returns nil at EOF, and `.some(nil)` for a line about an ignored path.
     mutating func next() throws -> DiskRecord.Change?? {
         guard let words = line(), let kind = words.first else { return .none }
         func number(_ index: Int, radix: Int = 10) -> Int { Int(words[index], radix: radix) ?? 0 }

@@ -1,11 +1,11 @@
 /// A disk that loses power: its durable state, and the pending changes, which may or may not reach the disk.
 ///
-/// The disk keeps the promises of POSIX, which are weaker than the promises of ext4, XFS and Btrfs. It makes one
-/// exception, for parent folders. The rules are:
+/// The disk keeps the promises of POSIX, which are weaker than the promises of ext4, XFS and Btrfs. For parent folders
+/// only, it promises more than POSIX. The rules are:
 /// - A sync of a file makes its bytes durable, but not its name. A sync of a folder makes its names durable, and also a
 ///   file's move into the folder, but not a file's move out of it. Other changes may become durable without a sync.
-/// - The exception: a synced folder exists together with all its parent folders, and a name exists only in an existing
-///   folder. ext4 and XFS have one journal for all names, and Btrfs logs new folders above a synced node.
+/// - More than POSIX: a synced folder exists together with all its parent folders, and a name exists only in an
+///   existing folder. ext4 and XFS have one journal for all names, and Btrfs logs new folders above a synced node.
 /// - Unsynced bytes reach the disk in any order, in blocks. A file that has grown may contain zeros instead.
 /// - A rename is atomic, and so is an exchange. Changes of one name keep their order, as do changes of one file's
 ///   names. A folder is removed only after its contents. All other changes of names reach the disk in any order.
@@ -101,7 +101,7 @@ struct PowerCut {
         /// The first or the second half of the blocks.
         case firstHalf(block: Int)
         case secondHalf(block: Int)
-        /// All changes except this one, or only the last change.
+        /// `without`: all changes of the file's bytes except this one. `last`: only the last change.
         case without(Int)
         case last
     }
@@ -136,10 +136,11 @@ struct PowerCut {
     ]
 
     /// Returns a selection of the possible outcomes of a power cut at this moment. For every number n, there is an
-    /// outcome in which only the first n changes reached the disk. For every change of a name, there are outcomes in
-    /// which all other changes reached the disk, and outcomes in which no other name changed. For each file alone,
-    /// there is an outcome for every kind of `Bytes`. For all files together, there is an outcome for each of `ways`.
-    /// Another `draws` outcomes are random.
+    /// outcome in which only the first n changes reached the disk. For every change of a name, there is an outcome
+    /// without this change and the changes that depend on it. In another outcome, only this name and the names that it
+    /// needs have changed. In a third, all names up to this one have changed. For each file alone, there is an outcome
+    /// for every kind of `Bytes`. For all files together, there is an outcome for each of `ways`. Another `draws`
+    /// outcomes are random.
     func choices(draws: Int, random: inout SeededNumbers) -> [Choice] {
         let (all, files) = (Set(pending.indices), files)
         let names = pending.indices.filter(isName)
@@ -184,9 +185,9 @@ struct PowerCut {
         return choices
     }
 
-    /// Outcomes that are possible only because syncs were left out. Each lacks some changes that the syncs would have
-    /// saved: all changed names, one changed name, or the changed bytes of one file. All other changes reached the
-    /// disk.
+    /// Returns outcomes that are possible only because syncs were left out. Each outcome lacks some changes that the
+    /// syncs would have made durable: all changed names, one changed name, or the changed bytes of one file. Changes
+    /// that depend on a lacking name are lacking, too. All other changes reached the disk.
     func choicesOwed() -> [Choice] {
         let all = Set(pending.indices)
         let names = pending.indices.filter { pending[$0].isOwed && isName($0) }

@@ -18,7 +18,8 @@ struct PowerCutCase: CustomTestStringConvertible, Sendable {
     var command: Act?
     /// Runs after the next start, in cases where the jobs need help to end.
     var afterwards: Act?
-    /// The paths that must be synced. For each path, the number of its syncs that do harm if they are left out.
+    /// Patterns of paths that must be synced. For each pattern, the test must find at least this number of syncs that
+    /// do harm if they are left out.
     var needs: [String: Int] = [:]
 
     static let all = [

@@ -29,7 +29,8 @@ struct PowerCutTests {
             var harmful = crash.needs.mapValues { _ in 0 }
             for (index, _, path) in trial.record.syncs {
                 let need = crash.needs.first { fnmatch($0.key, path, FNM_PATHNAME) == 0 }
-                // With PIPELINED_POWERCUT, the test examines all syncs except those of SQLite.
+                // For each pattern in `needs`, the test examines syncs until enough of them have done harm. With
+                // PIPELINED_POWERCUT, it also examines all other syncs except those of SQLite.
                 let isOpen = need.map { (harmful[$0.key] ?? 0) < $0.value } ?? false
                 guard isOpen || Self.minutes != nil && !path.hasPrefix("/state/ledger") && path != "/state" else {
                     continue

@@ -33,9 +33,9 @@ struct PowerCutTrial {
         var description: String { "cut \(moment); \(choice.words)" }
     }
 
-    /// Records the case, then runs `body`, in which the daemon's root is an empty disk in memory. The trial writes each
-    /// state to that disk, so the files get new inode numbers; after a real power cut they would have the old numbers.
-    /// The daemon ignores inode numbers on that disk.
+    /// Records the case, then runs `body`. While `body` runs, the daemon's root is an empty disk in memory, to which
+    /// the trial writes each state. The files on that disk get new inode numbers, although a real power cut would not
+    /// change the numbers. For this reason, the disk is of a kind on which the daemon ignores inode numbers.
     static func with(_ crash: PowerCutCase, _ body: (PowerCutTrial) async throws -> Void) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let record: DiskRecord = try await FaultyDisk.with(daemon.root.path) { disk in

@@ -32,8 +32,8 @@ final class ScarceMemory: Sendable {
         get throws { ["/usr/bin/env", "LD_PRELOAD=\(try Self.library.get())", "SCARCE_MEMORY=\(file.path)"] }
     }
 
-    /// Makes the `number`th allocation of at least `least` bytes fail while `body` runs. Returns how many allocations
-    /// of that size there were.
+    /// While `body` runs, counts the allocations of at least `least` bytes, and makes allocation number `number` fail.
+    /// If `number` is 0, no allocation fails. Returns the count.
     func refuse(_ number: Int, ofAtLeast least: Int, while body: () throws -> Void) throws -> Int {
         set([least, number, 0])
         defer { set([0, 0, 0]) }
