@@ -33,7 +33,7 @@ static bool list(const jpeg_code *code, long_codes *all, short_code shorts[1 << 
     return true;
 }
 
-/* Skips the first `start` of the LOOK bits in `look`, and returns the next `count` bits. */
+/* Returns `count` of the LOOK bits in `look`, after skipping the first `start` bits. */
 static uint32_t part(uint32_t look, unsigned start, unsigned count) {
     return look >> (LOOK - start - count) & ((1u << count) - 1);
 }

@@ -16,7 +16,8 @@ enum { END_OF_BLOCK = 128 };
 /* Index for a surplus coefficient: one past the block's 64 coefficients. */
 enum { NOWHERE = 64 };
 
-/* Canonical codes of one length are consecutive, so the last code and an offset suffice to find a value. */
+/* Finds a value by its canonical code. Codes of one length are consecutive numbers, so the last code and an offset for
+ * each length suffice. */
 typedef struct {
     int32_t last[17];
     int32_t offset[17];
@@ -62,7 +63,7 @@ typedef struct {
 bool jpeg_planes_make_dc(dc_codes *codes, const jpeg_code *code);
 bool jpeg_planes_make_ac(ac_codes *codes, const jpeg_code *code);
 
-/* The number that `size` bits stand for. Bits that begin with 0 stand for a negative number. */
+/* Decodes a number from its `size` bits. If the first bit is 0, the number is negative. */
 static inline int32_t number(uint32_t bits, unsigned size) {
     if (size == 0) return 0;
     return (int32_t)bits - (bits >> (size - 1) ? 0 : (1 << size) - 1);

@@ -26,7 +26,7 @@ INLINE void drop(bit_reader *reader, unsigned count) {
 
 INLINE uint32_t look(const bit_reader *reader) { return (uint32_t)(reader->bits >> (64 - LOOK)); }
 
-/* A decoded symbol that needs more than LOOK bits, and its number of bits. */
+/* A decoded symbol that needs more than LOOK bits. */
 typedef struct {
     /* The difference, or the index of the next coefficient. Includes the flag BAD if the symbol is invalid. */
     int32_t value;
@@ -35,7 +35,7 @@ typedef struct {
 
 enum { BAD = 1 << 20 };
 
-/* Skips the first `start` bits of `bits`, and returns the number that the next `size` bits stand for. */
+/* Skips the first `start` bits of `bits`, and decodes the next `size` bits with number(). */
 INLINE int32_t number_in(uint64_t bits, unsigned start, unsigned size) {
     return size == 0 ? 0 : number((uint32_t)(bits << start >> (64 - size)), size);
 }
@@ -225,8 +225,8 @@ INLINE bool scan_at(decoder *decoder, int side) {
                 if (decoder->coded.is_last) return false;
                 reader.at = fill(&decoder->coded, reader.at);
             }
-            /* One bit for each block: set if the block has only a first coefficient, or if the transform needs only
-             * that coefficient. */
+            /* One bit for each block. A bit is set if the transform needs only the first coefficient of the block, for
+             * example because the block has no other coefficient. */
             unsigned flat = 0;
             for (int i = 0; i < decoder->group_count; i++) {
                 const group_block *place = &decoder->group[i];

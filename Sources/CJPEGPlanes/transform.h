@@ -12,8 +12,8 @@
 #pragma clang diagnostic ignored "-Wpsabi"
 #define INLINE static inline __attribute__((always_inline))
 
-/* Eight 16-bit words, or pairs of them. Sums have 32 bits, and are unsigned because a damaged file can make them
- * overflow. */
+/* A vector of eight 16-bit words, and a vector of eight pairs of words. Sums have 32 bits. They are unsigned, because a
+ * damaged file can make them overflow. */
 typedef int16_t words __attribute__((vector_size(16)));
 typedef uint8_t bytes __attribute__((vector_size(8)));
 typedef uint8_t sixteen_bytes __attribute__((vector_size(16)));
@@ -176,7 +176,7 @@ INLINE void transform4(const int16_t *block, const int16_t *quantizers, uint8_t 
     for (size_t y = 0; y < 4; y++) memcpy(to + y * stride, samples + 4 * y, 4);
 }
 
-/* Computes two values from eight coefficients in each direction. Uses only the first of the even coefficients. */
+/* Transforms a block to 2 × 2 samples. In each direction, the coefficients 2, 4 and 6 are not used. */
 INLINE void transform2(const int16_t *block, const int16_t *quantizers, uint8_t *to, size_t stride, uint16_t *peaks) {
     sums even = 2 * (WEIGHED(rows(block, quantizers, 0), 16384, 0)) + (1 << 12);
     sums odd = WEIGHED(rows(block, quantizers, 2), 29692, 6967) + WEIGHED(rows(block, quantizers, 3), -10426, -5906);

@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) uint64_t filter_row(
     int filter, size_t step, const uint8_t *restrict row, const uint8_t *restrict above, uint8_t *restrict to,
     size_t count) {
     uint64_t total = 0;
-    /* Adds up in parts, so that the sum of each part fits into 32 bits. */
+    /* Processes the row in parts, so that the sum of each part fits into 32 bits. */
     for (size_t start = 0; start < count; start += 1 << 16) {
         size_t end = start + (1 << 16) < count ? start + (1 << 16) : count;
         uint32_t sum = 0;

@@ -1,6 +1,7 @@
-/* libdeflate packs a whole buffer as a complete stream. So that a picture of any height needs little memory, the packer
- * packs rows in segments, and joins the segments: in each segment except the last, it clears the bit that marks the
- * last block of a stream, and appends an empty stored block, so that the next segment begins at a whole byte.
+/* libdeflate packs a whole buffer as a complete stream. To need little memory for a picture of any height, the packer
+ * packs the rows in segments, and joins the segments to one stream. In each segment except the last, it clears the bit
+ * that marks the last block of a stream. It also appends an empty stored block, so that the next segment begins at a
+ * whole byte.
  *
  * The reader's inflater finds the position of that bit. It unpacks each segment, and the packer compares the bytes with
  * the rows, so the packer notices every packing error.
@@ -88,11 +89,12 @@ static bool pack_by_zlib(png_packer *packer, const uint8_t *rows, size_t count) 
     return packer->left > 0 || status == Z_STREAM_END;
 }
 
-/* Takes a segment of `end` bits. Clears the flag in its last block that says that no block follows. Appends an empty
- * block that ends at a whole byte. Returns the new length in bytes. */
+/* Takes a segment of `end` bits. In the segment's last block, clears the flag that marks the end of a stream. Appends
+ * an empty block that ends at a whole byte. Returns the new length in bytes. */
 static size_t continue_segment(png_packer *packer, uint8_t *stream, size_t end) {
     stream[packer->inflater.block - stream] &= (uint8_t)~(1u << packer->inflater.block_bit);
-    /* Three zero bits, which may need another byte, then a length of 0, and its inverse. */
+    /* The empty block consists of three zero bits, which may need another byte, a length of 0, and the inverse of that
+     * length. */
     size_t length = (end + 3 + 7) / 8;
     memcpy(stream + length, "\0\0\377\377", 4);
     return length + 4;

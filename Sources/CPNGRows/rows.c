@@ -71,8 +71,8 @@ struct png_rows {
 
     inflater inflater;
     uint32_t adler;
-    /* The unpacked bytes from `unread` to `made` belong to rows that are still to be read. Before them, the window
-     * keeps the bytes that a match may refer to. */
+    /* The unpacked bytes from `unread` to `made` belong to rows that are still to be read. Before `unread`, the window
+     * keeps earlier bytes, because a match may refer to them. */
     uint8_t *window, *unread, *made, *limit;
     /* Buffers for this row and the row above it, swapped after each row. */
     uint8_t *rows[2];

@@ -21,8 +21,8 @@ static inline lanes choose(lanes mask, lanes yes, lanes no) { return (yes & mask
 
 /* Returns the neighbour that is nearest to left + above - corner. If several neighbours are equally near, prefers
  * `left`, then `above`, then `corner`. If `corner` does not lie between `left` and `above`, the result is whichever of
- * those two is farther from `corner`. In this computation, fewer steps depend on `left` than in a comparison of three
- * distances. */
+ * those two is farther from `corner`. This computation is faster than a comparison of three distances, because fewer of
+ * its steps must wait for `left`. */
 static inline lanes paeth(lanes left, lanes above, lanes corner) {
     lanes threshold = corner * 3 - above - left;
     lanes is_less = left < above;

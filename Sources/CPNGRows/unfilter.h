@@ -6,7 +6,7 @@
 enum {
     FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH, FILTERS,
     /* The code reads and writes a pixel as four bytes. So it may read a few bytes before and after a row, and write a
-     * few bytes after the row. This padding holds these bytes. */
+     * few bytes after the row. The padding makes room for these additional bytes. */
     ROW_PADDING = 8,
 };
 

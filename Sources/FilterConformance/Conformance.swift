@@ -70,7 +70,8 @@ final class Conformance {
 
     func process(without trait: StageTrait) throws -> FilterProcess {
         if let process = withdrawn[trait], process.isAlive { return process }
-        // `lumaOnly` decides whether a lookup table is for luma or for each band, so compare without tables.
+        // The trait `lumaOnly` decides whether a lookup table applies to luma or to each band. So compare without
+        // tables.
         let new = try start(joins: trait != .lumaOnly, without: trait)
         withdrawn[trait] = new
         return new

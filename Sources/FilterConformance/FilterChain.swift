@@ -3,7 +3,7 @@ import PipelineModel
 /// Builds chains of one filter from the words on the command line.
 struct FilterChain {
     let filter: StageDescription
-    /// `name=value`, as given, but with names of files instead of paths.
+    /// The `name=value` words of the command line, with file names in place of paths.
     let assignments: [String]
 
     init(filter: StageDescription, assignments: [String]) throws {
@@ -53,7 +53,8 @@ struct FilterChain {
             .first { $0.isAccepted() } ?? chain
     }
 
-    /// Whether the daemon would accept these changes: a rule over several parameters may refuse them.
+    /// Whether the daemon would accept these changes. A rule about several parameters, such as `atMostOneOf`, may
+    /// forbid them.
     func isAccepted(_ changes: [String: String] = [:]) -> Bool { (try? stages(changes)) != nil }
 
     private static func word(_ name: String, _ value: String) -> String {

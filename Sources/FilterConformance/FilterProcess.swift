@@ -18,7 +18,7 @@ final class FilterProcess {
     private var status: Int32?
     private var crash: CrashNote?
 
-    /// Whether the filter has hung in any of its workers.
+    /// Records whether the filter has hung in any of its workers.
     final class Hang {
         fileprivate(set) var isSeen = false
     }

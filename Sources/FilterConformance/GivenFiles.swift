@@ -9,7 +9,7 @@ enum GivenFiles {
 
     static var names: FilterFiles { state.withLock { $0.names } }
 
-    /// Reads the file, and returns the name by which a chain may name it.
+    /// Reads the file, and returns the name under which a chain can refer to the file.
     static func take(_ path: String) throws -> String {
         let name = FileSystem.name(of: path)
         if names.digests[path] != nil { return path }

@@ -77,8 +77,8 @@ public struct Traits: OptionSet, Sendable {
     /// The filter only moves pixels, as `arrangement` describes. The host may move the samples of a JPEG or a WebP
     /// itself.
     public static let movesPixels = Traits(PIPELINE_MOVES_PIXELS)
-    /// The gain map of an HDR picture still fits the result: an HDR screen may brighten each pixel of the result by the
-    /// same factor as the same pixel of the input.
+    /// The gain map of an HDR picture still fits the result. This means that an HDR screen may brighten each pixel of
+    /// the result by the same factor as the pixel at the same position of the input.
     public static let keepsGainMap = Traits(PIPELINE_KEEPS_GAIN_MAP)
     /// The filter asks for `Host.caption` or `Host.credit`.
     public static let readsTexts = Traits(PIPELINE_READS_TEXTS)

@@ -6,7 +6,7 @@ public enum Host {
     public enum Level: Sendable {
         /// The filter succeeds, but somebody should know about a problem.
         case warning
-        /// Information that somebody may want to read now and then.
+        /// Information that is useful only occasionally.
         case notice
     }
 
@@ -16,7 +16,8 @@ public enum Host {
         host.pointee.log(host, level == .warning ? PIPELINE_LOG_WARNING : PIPELINE_LOG_NOTICE, message)
     }
 
-    /// Whether the job is cancelled. A filter whose `apply` is slow checks this now and then, and throws.
+    /// Whether the job is cancelled. A filter whose `apply` is slow should check this repeatedly, and throw if it is
+    /// true.
     public static var isCancelled: Bool {
         guard let host = current else { return false }
         return host.pointee.cancelled(host) != 0
@@ -25,8 +26,8 @@ public enum Host {
     /// The path of the filter's own folder, which the filter may read; nil if the filter has no folder.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
-    /// A description of the picture, from the list that named the picture, or else from the picture's own metadata.
-    /// Needs the trait `readsTexts`.
+    /// A description of the picture, from the download list that named the picture, or else from the picture's own
+    /// metadata. Needs the trait `readsTexts`.
     public static var caption: String? { text(PIPELINE_CAPTION) }
     /// The name to print beside the picture. Needs the trait `readsTexts`.
     public static var credit: String? { text(PIPELINE_CREDIT) }

@@ -1,6 +1,6 @@
 import CVips
 
-/// Operations that many filters begin or end with.
+/// Operations that many filters use as their first or last step.
 extension Image {
     /// Applies `body` to the colour bands alone, then adds the unchanged alpha band. The result has the input's format.
     public func keepingAlpha(_ body: (Image) throws -> Image) throws -> Image {

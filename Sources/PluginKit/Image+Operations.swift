@@ -204,7 +204,7 @@ extension Image {
             ])
     }
 
-    /// Draws `text` as a mask of one band. One point of the font's size is one pixel. Callers can't choose the
+    /// Draws `text` as a mask of one band. A font size of one point corresponds to one pixel. Callers can't choose the
     /// resolution, because Pango may crash when the resolution changes.
     public static func text(_ text: String, font: String = "sans", width: Int) throws -> Image {
         try call("text", ["text": .text(text), "font": .text(font), "width": .number(Double(width))])

@@ -65,7 +65,7 @@ protocol AnyParameter {
 }
 
 /// Stores a parameter's value by reference. `Filter.parameters` finds the parameters by reflection, which returns only
-/// copies. A copy shares this object with the original, so that setting the copy's value sets the original's.
+/// copies. A copy shares this object with the original, so setting the copy's value also sets the original's value.
 final class Stored<Value: Sendable>: Sendable {
     private let place: Mutex<Value?>
 

@@ -4,7 +4,7 @@ struct Arguments {
     enum Task { case work, help, version }
 
     var task = Task.work
-    /// Plugin files and folders.
+    /// The arguments that are not options: plugin files, and folders that contain plugins.
     var words: [String] = []
     /// Folders that contain the filters' resource folders. A resource folder has the name of its filter.
     var resources: [String] = []

@@ -15,7 +15,8 @@ enum Encoders {
     ].compactMap(\.self)
 
     static func check(_ format: String) throws(WorkerFailure) {
-        // JPEG XL must really be loaded: its module's file may exist while a library that the module needs is missing.
+        // For JPEG XL, check that its module is loaded. The module's file alone proves nothing, because a library that
+        // the module needs may be missing.
         let lack = format == jxl.format ? (writesJXL ? nil : jxl) : missing.first { $0.format == format }
         if let lack { throw WorkerFailure(lack) }
     }
@@ -29,7 +30,7 @@ enum Encoders {
 
     private static func has(_ operation: String) -> Bool { vips_type_find("VipsOperation", operation) != 0 }
 
-    /// Whether libheif has an AV1 encoder, such as libaom, which may be a separate plugin of libheif.
+    /// Whether libheif has an AV1 encoder. The encoder, for example libaom, may be a separate plugin of libheif.
     private static var hasAV1: Bool {
         guard has("heifsave_target"), let address = dlsym(nil, "heif_have_encoder_for_format") else { return false }
         let compression = VIPS_FOREIGN_HEIF_COMPRESSION_AV1.rawValue

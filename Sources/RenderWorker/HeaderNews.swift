@@ -81,7 +81,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// Returns the header for the answer; nil if there is none, or if it was sent before the answer.
+    /// Returns the header for the answer. Nil if no header is known, or if the header has already been sent.
     func take() -> PictureHeader? {
         state.withLock { state in
             defer { state.stage = .none }

@@ -1,8 +1,8 @@
 import CLinux
 import Foundation
 
-/// Free memory that the process keeps for the next picture, because requesting it from the kernel again takes longer
-/// than any other step of a render.
+/// Keeps freed memory in the process for the next picture. Requesting memory from the kernel again takes longer than
+/// any other step of a render.
 enum Heap {
     /// A worker that is idle for this long returns its free memory to the kernel.
     static let patience = DispatchTimeInterval.milliseconds(100)

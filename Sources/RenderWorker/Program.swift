@@ -39,7 +39,7 @@ enum Program {
         let trail = try? FilterTrail()
         // Evaluate this lazy value now: it looks up files, which is impossible after the confinement.
         _ = Encoders.missing
-        // At this point everything trusted is loaded, no foreign byte has been read, and only one thread runs.
+        // At this point everything trusted is loaded, no byte of a picture has been read, and only one thread runs.
         var walls = Walls.render(readable: filters.readable)
         if arguments.namesCalls { walls.nameCalls() }
         let missing = Confinement.begin(walls)

@@ -1,9 +1,9 @@
 import CVips
 import Synchronization
 
-/// Progress of the current render, derived from libvips' signals. It is reported at intervals of `beat`, so a fast
-/// render reports nothing. One figure covers all evaluations of a render, and never decreases. An encoder that begins
-/// after the last pixel reports nothing; the supervisor estimates the progress of that part.
+/// Progress of the current render, derived from libvips' signals. The worker reports progress at intervals of `beat`,
+/// so a fast render reports nothing. The reported number covers all evaluations of a render, and never decreases. An
+/// encoder that begins after the last pixel reports nothing; the supervisor estimates the progress of that part.
 final class RenderProgress: Sendable {
     private struct State {
         var pixels: Int64 = 0

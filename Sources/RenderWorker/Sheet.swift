@@ -12,14 +12,14 @@ struct Sheet {
     private static let mostInRow = 4
 
     private let request: SheetRequest
-    /// Whether this worker draws captions, which it can do only if it may read fonts.
+    /// Whether this worker draws captions. Drawing needs permission to read fonts.
     private let writes: Bool
 
     init(_ request: SheetRequest, writes: Bool) {
         (self.request, self.writes) = (request, writes)
     }
 
-    /// `descriptors` are the files of the small pictures, followed by the sheet's file.
+    /// `descriptors` contains the files of the small pictures, followed by the sheet's file.
     func compose(_ descriptors: [Descriptor], _ cancellation: Cancellation) throws -> RenderedOutput {
         guard let target = descriptors.last, descriptors.count == request.captions.count + 1, descriptors.count > 1
         else {
@@ -71,7 +71,7 @@ struct Sheet {
             in: joined.width + margin, joined.height + margin, VIPS_COMPASS_DIRECTION_CENTRE, on: Self.ground)
     }
 
-    /// Nil if the caption is empty, or if no font can be read.
+    /// Draws a caption. Nil if the caption is empty, if this worker draws no captions, or if no font can be read.
     private func caption(_ words: String, width: Int) throws -> Picture? {
         guard writes, !words.isEmpty else { return nil }
         guard let escaped = g_markup_escape_text(words, -1) else { return nil }

@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Starts libvips for a worker: with one thread per pipeline, and without cache, untrusted loaders, temporary files or
-/// output.
+/// Starts libvips for a worker, with one thread per pipeline. Disables the cache, untrusted loaders, temporary files
+/// and printed messages.
 enum Vips {
     /// Loads JPEG XL's module only on request, because loading takes some milliseconds.
     static func start(writesJXL: Bool = false) -> Bool {
@@ -26,7 +26,7 @@ enum Vips {
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         vips_block_untrusted_set(1)
-        // libvips marks both JPEG XL's loader and its saver as untrusted. The saver reads no foreign byte, so allow it.
+        // libvips marks both JPEG XL's loader and its saver as untrusted. The saver reads no file, so allow it.
         vips_operation_block_set("VipsForeignSaveJxl", 0)
         // Load the time zone now: LibRaw uses it, and a confined process can't open its file. While TZ is set, glibc
         // keeps the zone that it loaded here; otherwise it would check the file again.
@@ -42,7 +42,7 @@ enum Vips {
         (vips_version(0), vips_version(1), vips_version(2)) >= (major, minor, micro)
     }
 
-    /// Version of libheif, which libvips loads with its HEIF module; 0.0 without the module.
+    /// The version of libheif, which libvips' HEIF module loads; 0.0 if that module is missing.
     static let libheif: (major: Int, minor: Int) = {
         guard let address = dlsym(nil, "heif_get_version_number") else { return (0, 0) }
         let version = unsafeBitCast(address, to: (@convention(c) () -> UInt32).self)()

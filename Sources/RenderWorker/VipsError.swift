@@ -28,8 +28,8 @@ struct VipsError: Error, CustomStringConvertible {
         _ = VipsWarning.take()
     }
 
-    /// Whether the encoder failed, rather than the reader. The same lazy pipeline runs both. The first line of the
-    /// error names the operation that failed.
+    /// Whether the encoder failed, and not the reader. One lazy pipeline runs both the reader and the encoder. The
+    /// first line of the error names the operation that failed.
     var isOfEncoding: Bool {
         // The name of an operation may include its kind of target, as in `jxlsave_target`.
         lines.first?.prefix(while: { $0 != ":" && $0 != "_" }).hasSuffix("save") ?? false
@@ -47,7 +47,7 @@ struct VipsError: Error, CustomStringConvertible {
     /// Whether an operation requested rows that the sequential reader had already passed.
     var isOfOrder: Bool { lines.contains { $0.contains("out of order read") } }
 
-    /// Parts of lines that accompany the reason but don't give it.
+    /// Texts that mark a line as vague: such a line accompanies the reason for a failure, but does not give the reason.
     private static let vague = [
         "extraneous bytes", "bad seek to", pngError, "tiff2vips: read error", "error in tile",
         "unable to open source for input",

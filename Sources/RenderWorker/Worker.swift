@@ -111,7 +111,7 @@ final class Worker: Sendable {
     }
 
     /// Takes new outputs from the request. Reads the files that the outputs' filters need; the descriptors of these
-    /// files come last. Returns the other descriptors.
+    /// files are the last in `descriptors`. Returns the other descriptors.
     private func withFiles(
         of request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
     ) throws -> [Descriptor] {

@@ -13,7 +13,7 @@ extension WorkerFailure {
 
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool, accepted: Bool) {
         // libtiff reads every page, and also reports errors in pages that nobody needs. The last error stopped libtiff,
-        // so that error comes first here.
+        // so put that error first.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
         let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
         if words.contains("security limit") || words.contains("exceeds user limit") {

@@ -121,8 +121,8 @@ private final class ReadyLoop: Sendable {
         _ = clinux_epoll_again(epoll, descriptor.number, writing ? 1 : 0, id)
     }
 
-    /// Must be called before the descriptor is closed. Otherwise epoll keeps reporting the file if another descriptor
-    /// still has it open.
+    /// Must be called before the descriptor is closed. Otherwise, if another descriptor still has the file open, epoll
+    /// keeps reporting events of that file.
     func remove(_ id: UInt64, _ descriptor: Descriptor) {
         _ = clinux_epoll_remove(epoll, descriptor.number)
         sources.withLock { _ = $0.byID.removeValue(forKey: id) }

@@ -52,7 +52,7 @@ public final class UserNames: Sendable {
 
 public struct Group: Sendable {
     public let name: String
-    /// Whether the group's entry lists members. The entry need not list users whose primary group this is.
+    /// Whether the group's entry lists members. The entry may omit users who have this group as their primary group.
     public let hasMembers: Bool
 
     public let number: UInt32

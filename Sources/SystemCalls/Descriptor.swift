@@ -43,7 +43,7 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// Creates a file in memory that contains `bytes`, positioned at its start.
+    /// Creates a file in memory that contains `bytes`. Reading begins at the start of the file.
     public static func memory(_ bytes: [UInt8]) throws(SystemError) -> Descriptor {
         let number = clinux_memory_file()
         guard number >= 0 else { throw SystemError("memfd_create", "memory") }
@@ -69,8 +69,8 @@ public final class Descriptor: Sendable {
         path.isEmpty ? self : try open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Opens a folder below this one. Creates the folder, and each folder on the way to it, if it is missing. If
-    /// `durable` is true, new folders survive a power cut.
+    /// Opens a folder below this one. Creates each missing folder of the path. If `durable` is true, new folders
+    /// survive a power cut.
     public func makeFolder(_ path: String, mode: UInt32, durable: Bool = false) throws(SystemError) -> Descriptor {
         do {
             return try openFolder(path)

@@ -26,7 +26,7 @@ extension FileSystem {
         return folder.utf8.last == slash ? folder + rest : "\(folder)/\(rest)"
     }
 
-    /// The absolute path, with `.` and `..` resolved, but not symbolic links.
+    /// The absolute path. Resolves `.` and `..`, but no symbolic links.
     public static func absolute(_ path: String) -> String {
         var parts: [String] = []
         for part in join(workingFolder, path).utf8.split(separator: slash) {

@@ -50,7 +50,8 @@ extension FileSystem {
         do throws(SystemError) {
             try rename(from, in: folder, to, in: target)
         } catch {
-            // The rename may have succeeded despite the error. Then `to` is the renamed file, and must stay.
+            // The rename may have succeeded despite the error. In that case, `to` is the renamed file, which must not
+            // be removed.
             if (try? isPlaceholder(to, in: target)) == true { try? remove(to, in: target) }
             throw error
         }

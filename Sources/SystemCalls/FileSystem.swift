@@ -63,7 +63,7 @@ public enum FileSystem {
         return stat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Creates the folder and the missing folders above it. With `durable`, the new folders survive a power cut.
+    /// Creates the folder and the missing folders above it. If `durable` is true, the new folders survive a power cut.
     public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {
         var made = uninterrupted { mkdir(path, mode) } == 0
         if !made, errno == ENOENT {
@@ -243,7 +243,7 @@ public enum FileSystem {
     public static func names(
         in folder: Descriptor, called name: String, misnamed: (_ escaped: String) -> Void = { _ in }
     ) throws(SystemError) -> [String] {
-        // Uses a second descriptor, because reading the names moves a descriptor's position, and `closedir` closes the
+        // Use a second descriptor, because reading the names moves a descriptor's position, and `closedir` closes the
         // descriptor.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
         guard again >= 0 else { throw SystemError("opendir", name) }

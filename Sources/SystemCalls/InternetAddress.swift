@@ -68,7 +68,7 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
         guard number >= 0 else { throw SystemError("socket", description) }
         let end = Descriptor(owning: number)
         var yes: Int32 = 1
-        // Allows another process to listen at this address as soon as this process has ended.
+        // Allow another process to listen at this address as soon as this process has ended.
         setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let bound = bytes.withUnsafeBytes { raw in
             raw.withMemoryRebound(to: sockaddr.self) { Glibc.bind(number, $0.baseAddress, socklen_t(bytes.count)) }

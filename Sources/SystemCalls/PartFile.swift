@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// An unfinished copy of a file. Several inboxes, or several daemons, may copy into one folder at once. So each copy
-/// has its own name, and the process that writes it keeps it locked. A crash releases the lock, and the next copy into
+/// has its own name, and the writing process keeps the copy locked. A crash releases the lock, and the next copy into
 /// that folder removes the abandoned file.
 private struct PartFile {
     let name: String
@@ -26,8 +26,8 @@ private struct PartFile {
                 number += 1
                 continue
             }
-            // If the locked file has lost its name, another process has removed the file, and may have reused the name.
-            // The name then stays.
+            // If the locked file has lost its name, another process has removed the file, and may have reused the name
+            // for a new file. So remove the name only if the locked file still has it.
             if try isNamed(remains) { try FileSystem.remove(name, in: folder) }
         }
     }
@@ -37,8 +37,8 @@ private struct PartFile {
 
 extension FileSystem {
     /// Moves a file to a folder on another file system: copies it to a part file in `parts`, makes the copy durable,
-    /// renames the copy to `name`, and only then removes the original. Returns false if a different file already has
-    /// this name. If that file is a complete copy, an earlier move crashed, and this call only removes the original.
+    /// renames the copy to `name`, and only then removes the original. If a complete copy already has this name, an
+    /// earlier move crashed, and this call only removes the original. If any other file has this name, returns false.
     public static func moveAcross(
         _ file: FilePlace, to name: String, in folder: Descriptor, parts: Descriptor, inOwn own: Bool = false
     ) throws(SystemError) -> Bool {

@@ -5,7 +5,7 @@ import Glibc
 extension SystemError {
     /// The name exists already.
     public var isTaken: Bool { code == EEXIST }
-    /// No file has this name. No other error code has this meaning.
+    /// No file has this name. Only `ENOENT` has this meaning.
     public var isMissing: Bool { code == ENOENT }
     /// The disk or the machine has failed temporarily; the file itself is not at fault.
     public var isPassing: Bool { Self.isPassing(code) }

@@ -1,6 +1,6 @@
 public import Glibc
 
-/// A failed system call: its name, the file or object that it was called on, and the error code.
+/// A failed system call: the call's name, the file or object of the call, and the error code.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     public let call: String
     public let subject: String

@@ -1,8 +1,8 @@
 /* frame: a border with the picture's caption and credit below the picture.
  *
  * Both texts stand in the strip below the picture: the caption at the left, the credit at the right. The filter breaks
- * a long text into lines, and makes it smaller until it fits. Without texts, the border has the same width on all
- * sides. */
+ * a long text into lines, and reduces the size of the letters until the text fits. Without texts, the border has the
+ * same width on all sides. */
 #include <pipeline_vips.h>
 
 enum { WIDTH, UNIT, STRIP, COLOUR, CAPTION, CREDIT, TEXT_COLOUR, FONT, PARAMETER_COUNT };

@@ -1,7 +1,7 @@
 /* straighten: turns the picture by a few degrees, so that the horizon is level.
  *
  * Keeps the largest centred part that has the picture's proportions and no empty corner. Computes each pixel by cubic
- * interpolation of the 4 × 4 pixels around its place, in which transparent pixels have no weight. */
+ * interpolation of the 4 × 4 pixels around its place. Transparent pixels have no weight in the interpolation. */
 #include <pipeline_blur.h>
 
 enum { ANGLE, PARAMETER_COUNT };
@@ -66,7 +66,8 @@ static PipelineQuad *pixels(VipsRegion *from, const VipsRect *area) {
         int row = VIPS_CLIP(0, area->top + y, in->Ysize - 1);
         PipelineQuad *pixel = result + y * width;
         pipeline_read(VIPS_REGION_ADDR(from, left, row), is_wide, (right - left + 1) * bands, line);
-        /* Also copies samples of the next pixel. They do no harm, because the result does not use them. */
+        /* If a pixel has fewer than four samples, also copies samples of the next pixel, which the result does not
+         * use. */
         for (int i = left; i <= right; i++)
             memcpy(pixel + i - area->left, line + (i - left) * bands, sizeof *pixel);
         for (int x = left - area->left; has_alpha && x <= right - area->left; x++) {

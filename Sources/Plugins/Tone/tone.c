@@ -2,8 +2,8 @@
  *
  * Exposure and white balance multiply linear light, not the gamma-encoded values: one stop more doubles the light.
  * Saturation and vibrance multiply each colour's distance from luma. The other parameters together form one curve,
- * which keeps hues. `contrast` mixes in noir's S-curve. `shadows` and `highlights` move the dark and the bright tones;
- * black and white stay. Negative `highlights` also bring back tones that exposure has moved beyond white. If every
+ * which keeps hues. `contrast` mixes in noir's S-curve. `shadows` and `highlights` move the dark and the bright tones,
+ * but not black and white. Negative `highlights` also bring back tones that exposure has moved beyond white. If every
  * parameter has its default value, the filter changes no byte. */
 #include <pipeline_vips.h>
 

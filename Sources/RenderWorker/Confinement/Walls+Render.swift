@@ -37,8 +37,8 @@ extension Walls {
 
 extension CallRule {
     /// Pages may become executable only where libvips generates vector code at run time, with orc. Without that code, a
-    /// resize costs 1.7 times as much, and a blur 3 times as much. If such a system call is refused, orc aborts. Newer
-    /// versions of libvips may have vector code built in (Highway) instead.
+    /// resize costs 1.7 times as much, and a blur 3 times as much. If a system call that makes pages executable is
+    /// refused, orc aborts. Newer versions of libvips may have vector code built in (Highway) instead.
     fileprivate static var ofMemory: [CallRule] {
         let calls = ["mmap", "mprotect"]
         guard dlsym(nil, "orc_init") == nil else { return calls.map { CallRule($0) } }

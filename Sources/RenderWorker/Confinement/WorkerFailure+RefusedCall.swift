@@ -2,7 +2,7 @@ import WorkerConfinement
 import WorkerProtocol
 
 extension WorkerFailure {
-    /// A filter made a system call that workers may not make. `filter` is nil if the caller is unknown.
+    /// A filter made a system call that the confinement forbids. `filter` is nil if the caller is unknown.
     init(filter: String?, tried call: RefusedCall) {
         let who = filter.map { "the filter '\($0)'" } ?? "the picture, or a filter of its chain,"
         self.init(

@@ -20,8 +20,8 @@ struct Filter {
 
     var code: UnsafeRawPointer? { PluginLayout.code(of: filter) }
 
-    /// Applies the filter to a picture. `save` is the last stage of the chain, and carries the caption and credit that
-    /// a list gave to the picture.
+    /// Applies the filter to a picture. `save` is the last stage of the chain. Its arguments may include the caption
+    /// and credit from a download list.
     func apply(
         _ stage: Stage, to picture: Picture, before save: Stage? = nil, maxPixels: Int64 = .max
     ) throws -> Picture {
@@ -38,7 +38,7 @@ struct Filter {
             status = withValues(of: stage) { filter.apply(host, $0, input.image, &made) }
         }
         let (result, misuse) = owned(made, input, references)
-        // Even if the filter continues after a refused call, its result is not the intended one.
+        // A filter may continue after a refused call, but its result is then not the intended picture.
         if let call = RefusedCall.first {
             throw WorkerFailure(filter: description.name, tried: call)
         }

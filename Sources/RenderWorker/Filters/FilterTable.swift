@@ -3,9 +3,9 @@ import PipelineModel
 import Synchronization
 import WorkerProtocol
 
-/// Filters joined into one lookup table. They run over a picture that contains every sample value once, and the result
-/// serves as the table for the real pixels. The table is exact, because each filter's result is rounded as it would be
-/// in a real picture.
+/// Filters joined into one lookup table. The filters process a picture that contains every sample value once, and the
+/// result serves as the lookup table for the real pixels. The table is exact, because each filter's result is rounded
+/// as it would be in a real picture.
 struct FilterTable {
     let stages: [(stage: Stage, filter: Filter)]
 
@@ -23,8 +23,9 @@ struct FilterTable {
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
     }
 
-    /// Values that `greyValues` computed for an earlier picture with the same chain. Nil if a filter of the chain logs
-    /// messages. Also nil if a filter has a folder of its own, because the folder's files may change.
+    /// The values that `greyValues` computed for an earlier picture with the same chain; nil if there was no such
+    /// picture. Always nil if a filter of the chain logs messages, or has a folder of its own, because the folder's
+    /// files may change.
     var knownGreyValues: [UInt8]? { Self.known.withLock { $0[stages.map(\.stage)] } }
 
     /// The result for each value of an 8-bit grey picture. Nil when the filters' result is not 8-bit grey.

@@ -84,8 +84,8 @@ struct GainMap {
 }
 
 extension SourceFile {
-    /// Finds the gain map of a picture that is stored with this size. `isPromised` says whether the file claims to have
-    /// a gain map. A map is unusable if its decoding needs more than `most` bytes of memory.
+    /// Finds the gain map of the file's picture, whose stored size is `width` × `height`. `isPromised` says whether the
+    /// file claims to have a gain map. A map is unusable if its decoding needs more than `most` bytes of memory.
     func gainMap(
         _ width: Int, _ height: Int, isPromised: Bool, most: Int = SourceFacts.mostMemory
     ) -> GainMap.Finding {

@@ -12,7 +12,7 @@ struct GainMapFile {
         var markers: [UInt8] = []
         switch form {
         // If the picture is made for HDR screens, the two forms define gains in opposite directions. So the gain map of
-        // such a picture is written only in the form that the source has.
+        // such a picture is written only in the source's form.
         case .xmp(let numbers):
             (announcesXMP, announcesISO) = (true, !numbers.isBaseHDR)
             markers += Self.xmp(numbers) + (announcesISO ? Self.iso(numbers.iso) : [])

@@ -79,7 +79,7 @@ struct GainMapPlacement {
 
     /// The size of a result's map.
     struct Size: Equatable {
-        /// The size of the whole map, with the frame around the picture's part.
+        /// The size of the whole map, including the frame around the picture's part.
         var width: Int
         var height: Int
         /// Where the part begins in the map, in samples.
@@ -91,12 +91,12 @@ struct GainMapPlacement {
         var isFramed: Bool { placedWidth != width || placedHeight != height }
     }
 
-    /// Minimum samples per side of a small result's map, if the source's map has that many.
+    /// A small result's map has at least this many samples per side, if the source's map has enough samples.
     private static let leastSide = 128.0
 
     /// The size of the result's map. The map has as many samples per pixel as the map of the stored picture. A small
-    /// result's map has more samples per pixel, but no more samples than the source's map has for the same part of the
-    /// picture.
+    /// result's map has more samples per pixel, but at most as many samples as the source's map has for the same part
+    /// of the picture.
     func size(ofMap map: (width: Int, height: Int), of stored: (width: Int, height: Int)) -> Size {
         let across = (there: Double(map.width) * part.width, share: Double(map.width) / Double(stored.width))
         let down = (there: Double(map.height) * part.height, share: Double(map.height) / Double(stored.height))

@@ -3,8 +3,7 @@ import WorkerProtocol
 
 /// Whether a result keeps the picture's gain map, and if not, why.
 enum GainMapPlan {
-    /// There is no gain map, or the result should not have a gain map: with `hdr=drop`, or in a file that only passes a
-    /// picture on across a barrier.
+    /// The source has no gain map, the chain sets `hdr=drop`, or the file only passes a picture on across a barrier.
     case none
     case kept(GainMapPlacement)
     /// Why the result loses the gain map, in words.

@@ -65,7 +65,7 @@ final class GainMaps {
         }
         do throws(Loss) {
             let file = try made(map, placement)
-            // Reserves at least three quarters of the limit for the picture itself.
+            // Reserve at least three quarters of the limit for the picture itself.
             if let most, file.jpeg.count > most / 4 {
                 throw Loss(reason: "it would take more than a quarter of max-bytes=")
             }
@@ -85,7 +85,7 @@ final class GainMaps {
                 shrink == 1 && placement.part.width == 1 && placement.part.height == 1
                 && size.placedWidth * size.placedHeight == map.width * map.height
             let copies = [!isDecoded, !placement.turn.isNone, size.isFramed].count { $0 }
-            // Both encoders' outputs are copied: the map's and the picture's.
+            // Count copies of two encoded files: the map's file and the picture's file.
             return size.width * size.height * (map.isGrey ? 1 : 3) * copies + map.place.count * 3
                 + placement.width * placement.height / 4
         }
@@ -147,8 +147,8 @@ final class GainMaps {
         return GainMapFile(encoded, form, profile: map.profile, size.width, size.height)
     }
 
-    /// Scales the part that the result shows, before the part is turned. The scaled chroma planes have the size of the
-    /// luma plane.
+    /// Scales the part of the map that the result needs, before that part is turned. The scaled chroma planes have the
+    /// size of the luma plane.
     private func resized(
         _ planes: Planes, _ map: GainMap, _ placement: GainMapPlacement, _ size: GainMapPlacement.Size
     ) -> Planes? {

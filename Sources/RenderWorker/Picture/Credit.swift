@@ -14,8 +14,7 @@ struct Credit {
     }
 
     /// Adds the missing texts to `result`, a copy of `picture` with the metadata that the result keeps. Sets libvips'
-    /// field as well as the EXIF block: libvips keeps the block's text if the field agrees with it, and otherwise
-    /// rewrites the text in ASCII.
+    /// field as well as the EXIF block. If the two differed, libvips would rewrite the block's text in ASCII.
     func add(to result: Picture, of picture: Picture) {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))
         let missing = texts.filter { exif?.text($0.tag) == nil }

@@ -14,7 +14,7 @@ extension EXIF {
             || space != sRGB && exchange?.value(rulesTag, most: rulesOfAdobeRGB.count) == rulesOfAdobeRGB
     }
 
-    /// A copy of the block that declares sRGB as its colour space.
+    /// A copy of the EXIF block, changed to declare sRGB as the colour space.
     static func declaringSRGB(_ block: [UInt8]) -> [UInt8] {
         let tiff = tiff(block)
         let (photo, exchange) = directories(in: tiff)
@@ -52,8 +52,8 @@ extension Picture {
         guard declaring != block else { return }
         let fields = Set(fieldNames)
         setBlob("exif-data", declaring)
-        // libvips makes a field from each tag in the new block. Remove the fields that were not there before, such as
-        // the orientation, which was removed when the picture was turned upright.
+        // libvips makes a field from each tag in the new block. Remove the fields that did not exist before. For
+        // example, the orientation was removed when the picture was turned upright, and must not come back.
         removeFields { !fields.contains($0) }
     }
 }

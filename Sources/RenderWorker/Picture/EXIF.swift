@@ -38,7 +38,7 @@ struct EXIF {
 
     init(_ form: TIFFForm) { self.form = form }
 
-    /// Nil if the directory has none of `mainTags`, no photo directory, and no location.
+    /// Nil unless the directory contains a tag of `mainTags`, a photo directory or a location.
     init?(_ directory: TIFFDirectory?) {
         guard let directory else { return nil }
         form = directory.form

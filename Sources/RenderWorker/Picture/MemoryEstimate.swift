@@ -44,8 +44,8 @@ struct MemoryEstimate {
         return Int64(Self.worker + decoder(path) + kept)
     }
 
-    /// Memory for the planes of the picture and of all results. Results are filtered and encoded one after the other,
-    /// so only the result that needs most memory for these steps counts. A rotated result is kept twice.
+    /// Memory for the planes of the picture and of all results. Results are filtered and encoded one after another. So
+    /// of the memory for these two steps, only the largest amount counts. A rotated result is kept twice.
     private func inPlanes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
         let results = decoding.outputs.map { stages[$0] }.map { stages in
@@ -78,7 +78,7 @@ struct MemoryEstimate {
     }
 
     /// Removes the stages that the worker carries out by moving planes. Keeps filters that add a frame, because a frame
-    /// may need RGB. These filters are recognised because they lack the trait `wholePicture`.
+    /// may need RGB. The missing trait `wholePicture` identifies these filters.
     private func unmoved(_ stages: [Stage]) -> (stages: [Stage], isMoved: Bool) {
         let resize = stages.prefix { $0.name == ResizeStage.name }
         let rest = stages.dropFirst(resize.count)
@@ -239,8 +239,8 @@ struct MemoryEstimate {
         return kept + save.tried(result) + encoder(save, result)
     }
 
-    /// Memory for an animation: the result's first frame, the frame being encoded, frames that encoders keep for
-    /// comparison, and the file, which a WebP encoder keeps in memory until it is complete. With `max-bytes=`, all
+    /// Memory for an animation: the result's first frame, the frame being encoded, and frames that encoders keep for
+    /// comparison. A WebP encoder also keeps the file in memory until the file is complete. With `max-bytes=`, all
     /// frames are in memory.
     private func frames(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
@@ -262,8 +262,8 @@ struct MemoryEstimate {
         case "avif" where Vips.isAtLeast(8, 16, 1):
             // Above five megapixels, libaom needs fewer bytes for each further pixel.
             min(result.pixels * 38, 55 << 20 + result.pixels * 26) + colours
-        // With older versions of libvips, libaom reuses repeated parts of drawings, which takes four times as much
-        // memory as encoding a photograph.
+        // With older versions of libvips, libaom reuses repeated parts of drawings. For a drawing, it therefore needs
+        // four times as much memory as for a photograph.
         case "avif": 35 << 20 + result.pixels * 105 + colours
         case "webp" where save.isLossless: result.pixels * 34
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
@@ -273,7 +273,7 @@ struct MemoryEstimate {
         // The encoders keep all coefficients of a progressive JPEG, two bytes each, and all rows of an interlaced PNG.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
         case "png" where save.isProgressive: result.pixels * bytesPerPixel
-        // The worker packs a megabyte of rows at a time, in two ways.
+        // The worker packs a megabyte of rows at a time, once filtered and once unfiltered.
         case "png": min(result.pixels * bytesPerPixel, 1 << 20) * 4
         default: 0
         }
@@ -288,7 +288,8 @@ struct MemoryEstimate {
         }
         if save.effort > 6 { return pixels * (usual + (save.effort > 7 ? 250 : 37)) }
         guard Vips.isAtLeast(8, 16, 0) else { return pixels * usual }
-        // Newer versions process a large picture in parts. With `max-bytes=`, several tries fragment the heap.
+        // Newer versions of libvips process a large picture in parts. With `max-bytes=`, several tries fragment the
+        // heap.
         return min(pixels * usual, 70 << 20 + pixels * (usual - 32)) + (save.maxBytes == nil ? 0 : pixels * 25)
     }
 }

@@ -10,7 +10,8 @@ enum Metadata: String {
         "exif-", "xmp-data", "iptc-data", "photoshop-data", "image-description", "png-comment-", "gif-comment",
         "orientation", "resolution-unit", attachedField,
     ]
-    /// A field that lists the parts of the source file that no result can have, one per line.
+    /// A field that lists parts of the source file, one per line. In a source's header, it lists the parts beside the
+    /// picture; in a result's header, the parts that the result has lost.
     fileprivate static let attachedField = "attached-parts"
 
     /// A field that marks a loss: 16-bit samples became 8-bit, although the format of the result could hold more bits.
@@ -149,7 +150,7 @@ enum Metadata: String {
 }
 
 extension Picture {
-    /// Parts of the source file that the result does not have.
+    /// The parts listed in `attachedField`.
     var dropped: [String] { text(Metadata.attachedField)?.split(separator: "\n").map(String.init) ?? [] }
 
     func setDropped(_ parts: [String]) {

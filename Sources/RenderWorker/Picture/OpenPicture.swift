@@ -42,8 +42,8 @@ struct OpenPicture {
         // After a barrier, the file has all frames in one picture.
         let picture = try original == nil ? file : animation.map { try $0.header(of: file) } ?? file
         for stages in outputs.map(\.stages) {
-            // After a filter that changes the size, the sizes become known only during the render, and are checked
-            // then.
+            // After a filter that changes the size, later sizes become known only during the render. The render checks
+            // these sizes.
             let known = stages.prefix { !changesSize($0) }
             for end in known.indices where known[end].name == ResizeStage.name {
                 try ResultSize(of: picture, Array(known[...end]))
@@ -94,8 +94,8 @@ struct OpenPicture {
     }
 
     /// Refuses a picture with more pixels than `maxPixels`. Unless an animation is kept, only the first of several
-    /// pages counts, because only that page is decoded. A camera's file may have more pixels (`atLeast`) than the
-    /// picture that is read from it.
+    /// pages counts, because only that page is decoded. `atLeast` is the number of pixels in a camera's file, which may
+    /// exceed the pixels of the picture that is read.
     private static func check(
         _ width: Int, _ height: Int, frames: Int, atLeast: Int64, maxPixels: Int64
     ) throws(WorkerFailure) {
@@ -110,10 +110,10 @@ struct OpenPicture {
 
     var pixelsToRead: Int64 { header.pixelsToRead }
 
-    /// How often all pixels are evaluated. Each output needs one evaluation. An output needs a further evaluation, into
-    /// memory, if the picture must be rotated, for each filter that needs the whole picture, and if the first resize
-    /// crops rows. Each decoding that several outputs share is also an evaluation, and so is each development of a
-    /// camera's samples. Brief evaluations are not counted.
+    /// How often all pixels are evaluated. Each output needs one evaluation. Each of the following adds an evaluation,
+    /// into memory: a rotation, a filter that needs the whole picture, and a first resize that crops rows. Each
+    /// decoding that several outputs share also counts as an evaluation. So does each development of a camera's
+    /// samples. Brief evaluations are not counted.
     var evaluations: Int {
         // All frames of an animation together count as one evaluation.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)

@@ -4,7 +4,7 @@ enum OriginMarks {
     /// Data sets of IPTC's record 2: version, by-line and its title, credit, source, and copyright.
     static let iptc: Set<UInt8> = [0, 80, 85, 110, 115, 116]
 
-    /// The packet with nothing but these properties; empty if it has none of them, and nil if it can't be read.
+    /// The packet with only the properties in `marks`. Empty if the packet has none of them; nil if it can't be read.
     static func xmp(_ packet: [UInt8]) -> [UInt8]? {
         let found = Found()
         let kept = XMPPacket.cut(packet) { name in
@@ -21,7 +21,7 @@ enum OriginMarks {
         var isFound = false
     }
 
-    /// Prefixes of the properties' names, by namespace. `Licensor` also stands for `LicensorName`, for example.
+    /// Prefixes of the properties' names, by namespace. For example, `Licensor` also matches `LicensorName`.
     private static let marks = [
         "http://purl.org/dc/elements/1.1/": ["creator", "rights"],
         "http://ns.adobe.com/photoshop/1.0/": ["Credit", "Source", "AuthorsPosition"],

@@ -57,7 +57,7 @@ struct PhotoshopResources {
 
     var withoutIPTC: [UInt8] { list.filter { $0.id != Self.iptcID }.flatMap(\.bytes) }
 
-    /// The list with this IPTC in place of its own.
+    /// The list with its IPTC replaced by `iptc`.
     func with(iptc: [UInt8]) -> PhotoshopResources {
         var result = withoutDigest
         result.list = result.list.filter { $0.id != Self.iptcID } + PhotoshopResources(iptc: iptc).list

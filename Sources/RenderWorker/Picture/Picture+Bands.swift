@@ -15,7 +15,7 @@ extension Picture {
         return try then { cvips_extract_bands($0, $1, last, 1) }
     }
 
-    /// Rec. 601 luma of the gamma-encoded values, the same as a JPEG's Y. Alpha stays.
+    /// Rec. 601 luma of the gamma-encoded values, as in a JPEG's Y component. Keeps alpha.
     func luma() throws -> Picture {
         guard colourBands == 3 else { return self }
         return try then { cvips_luma($0, $1) }

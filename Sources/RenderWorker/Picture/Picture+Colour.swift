@@ -1,7 +1,7 @@
 import CVips
 
-/// Converts a picture to the colours of filters and encoders: sRGB or grey, gamma-encoded, 8 or 16 bit, with alpha last
-/// if there is any.
+/// Converts a picture to the colours that filters and encoders expect: gamma-encoded sRGB or grey with 8 or 16 bits,
+/// followed by alpha if the picture has alpha.
 extension Picture {
     /// Expects a picture with the samples that `inUsualSamples` makes.
     func inStandardColours() throws -> Picture {

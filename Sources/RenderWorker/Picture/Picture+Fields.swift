@@ -65,7 +65,7 @@ extension Picture {
         g_value_unset(&value)
     }
 
-    /// A copy that shares the pixels and has its own fields, so that changing them does not affect this picture.
+    /// A copy that shares the pixels and has its own fields. Changes to the copy's fields do not affect this picture.
     func withOwnFields() throws(VipsError) -> Picture {
         try then { cvips_copy($0, $1) }
     }

@@ -140,7 +140,7 @@ extension Picture {
         }
     }
 
-    /// The largest sample. Evaluates the picture, but only as far as the first white sample.
+    /// The largest sample. Evaluates the picture up to the first white sample, or to the end if no sample is white.
     func largestSample(_ cancellation: Cancellation) throws -> Double {
         try cancellation.guarding(self) {
             var largest = 0.0

@@ -1,13 +1,13 @@
 import PipelineModel
 
-/// Caption and credit of a picture: from the list that named the picture, or else from its metadata.
+/// Caption and credit of a picture, from the download list that named the picture, or else from its metadata.
 struct PictureWords: Sendable {
     private(set) var caption: String?
     private(set) var credit: String?
 
     init() {}
 
-    /// `save` is the last stage of the chain, and carries the caption and credit that a list gave to the picture.
+    /// `save` is the last stage of the chain. Its arguments may include the caption and credit from a download list.
     init(of picture: Picture, before save: Stage?) {
         let xmp = picture.blob("xmp-data").map(XMPTexts.init(of:))
         let stored = picture.blob("iptc-data") ?? []

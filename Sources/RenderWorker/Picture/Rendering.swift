@@ -269,8 +269,8 @@ struct Rendering {
         }
     }
 
-    /// Throws if the decoder warned of damage: a JPEG decoder continues past damage, leaves grey or shifted blocks, and
-    /// still succeeds. Extra bytes between markers do no harm: some cameras write them.
+    /// Throws if the decoder warned of damage. A JPEG decoder only warns: it continues past damage, leaves grey or
+    /// shifted blocks, and reports success. Extra bytes between markers do no harm: some cameras write them.
     private func refuseDamage() throws {
         guard !source.acceptsDamage else { return }
         let grumble = VipsError.take()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds, adds and cuts out properties of an XMP packet; everything else stays byte for byte.
+/// Finds, adds and removes properties of an XMP packet. Removes comments, and keeps all other bytes unchanged.
 struct XMPPacket {
     /// The name of an element or an attribute.
     struct Name: Equatable {
@@ -13,7 +13,7 @@ struct XMPPacket {
         var name: ArraySlice<UInt8>
         /// Number of namespaces that are declared outside the element. Only these remain declared after its end tag.
         var spaces: Int
-        /// Start of the element if it will be cut out; otherwise nil.
+        /// The element's offset if the element will be cut out; otherwise nil.
         var cut: Int?
     }
 
@@ -93,10 +93,10 @@ struct XMPPacket {
     }
 
     /// The packet with one more element at the end of its `rdf:RDF`; nil when the packet is not well-formed XMP. The
-    /// element must declare its namespaces itself, because the packet may use other prefixes for them or not declare
-    /// them.
+    /// element must declare its namespaces itself, because the packet may lack these namespaces, or use other prefixes
+    /// for them.
     static func adding(_ element: String, to packet: [UInt8]) -> [UInt8]? {
-        // Removes comments first, because a comment could contain text that looks like the end tag.
+        // Remove comments first, because a comment could contain text that looks like the end tag.
         guard let packet = cut(packet, where: { _ in false }), let end = end(of: packet) else { return nil }
         return packet[..<end] + Array(element.utf8) + packet[end...]
     }
@@ -114,7 +114,7 @@ struct XMPPacket {
     /// The namespace of the packet's root.
     static let meta = "adobe:ns:meta/"
 
-    /// The place of the last end tag of `rdf:RDF`, whatever its prefix.
+    /// The offset of the last end tag of `rdf:RDF`, whatever namespace prefix the tag has.
     private static func end(of packet: [UInt8]) -> Int? {
         var rest = packet[...]
         while let at = rest.lastIndex(of: UInt8(ascii: "<")) {

@@ -17,7 +17,8 @@ struct XMPTexts {
     /// A packet with these texts alone.
     var packet: [UInt8] { XMPPacket.packet(of: element) }
 
-    /// Returns `packet` with these texts in place of its own. Nil if `packet` is not well-formed XMP.
+    /// Returns a copy of `packet` in which these texts replace the packet's own description and credit. Nil if `packet`
+    /// is not well-formed XMP.
     func added(to packet: [UInt8]) -> [UInt8]? {
         let cut = XMPPacket.cut(packet) { name in
             description != nil && name.space == Self.dublinCore && name.local == "description"
@@ -26,8 +27,8 @@ struct XMPTexts {
         return cut.flatMap { XMPPacket.adding(element, to: $0) }
     }
 
-    /// The element with the texts. It declares its own namespaces, because the packet may use other prefixes for them
-    /// or not declare them.
+    /// The element with the texts. The element declares its own namespaces, because the packet may lack these
+    /// namespaces, or use other prefixes for them.
     private var element: String {
         let credit = credit.map { " photoshop:Credit=\"\(Self.escaped($0))\"" } ?? ""
         let description =

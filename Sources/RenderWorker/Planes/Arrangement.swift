@@ -17,7 +17,7 @@ struct Arrangement {
         /// The size with the frame.
         var width: Int
         var height: Int
-        /// Where the picture begins.
+        /// Where the picture begins within the frame.
         var left: Int
         var top: Int
         var red: UInt8

@@ -28,7 +28,7 @@ enum JPEGPlanes {
         length >= leastLength && jpeg_planes_can_decode(start, start.count)
     }
 
-    /// For shorter files, building CJPEGPlanes' tables takes more time than its faster decoding saves.
+    /// For shorter files, CJPEGPlanes would spend more time on building its tables than its faster decoding saves.
     private static let leastLength = 8 << 10
 
     /// Memory for the planes of a picture.

@@ -59,7 +59,7 @@ final class Plane {
         return resizers.resizer(for: task)?.apply(to: self)
     }
 
-    /// Rearranges the pixels: `place` turns a position in the result into a position in this plane.
+    /// Rearranges the pixels. `place` maps a position in the result to a position in this plane.
     func moved(to width: Int, _ height: Int, _ place: (_ x: Int, _ y: Int) -> (x: Int, y: Int)) -> Plane? {
         guard let result = Plane(width, height) else { return nil }
         for y in 0..<height {
@@ -82,7 +82,7 @@ final class Plane {
         return result
     }
 
-    /// A larger plane that contains this plane, and is otherwise filled with one value.
+    /// A larger plane that contains this plane, and has `value` everywhere else.
     func framed(to width: Int, _ height: Int, left: Int, top: Int, _ value: UInt8) -> Plane? {
         guard let result = Plane(width, height) else { return nil }
         result.fill(value)

@@ -89,8 +89,8 @@ struct Planes: SizedPixels {
         return made(turn.isTurned ? shared.turned : shared, turn.apply(to: luma), colours.map(turn.apply))
     }
 
-    /// Whether the chroma that `resized` made begins at the first pixel. It doesn't if a picture of odd size will be
-    /// mirrored.
+    /// Whether the chroma that `resized` made begins at the first pixel. False if the picture will be mirrored along a
+    /// side whose length is not a multiple of the subsampling.
     func beginsEvenly(before turn: Turn) -> Bool {
         (!turn.mirrorsX || width % shared.across == 0) && (!turn.mirrorsY || height % shared.down == 0)
     }

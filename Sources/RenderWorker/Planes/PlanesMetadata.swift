@@ -14,8 +14,8 @@ struct PlanesMetadata {
         var fields: [String: [UInt8]]
     }
 
-    /// The latest one-pixel file. It is cached because pictures that arrive together often have the same metadata, or
-    /// none, and saving the pixel takes longer than rendering a small picture.
+    /// The latest one-pixel file. The file is cached, because saving it takes longer than rendering a small picture,
+    /// and pictures that arrive together often have the same metadata, or none.
     private static let latest = Mutex<(facts: Facts, file: [UInt8])?>(nil)
 
     let picture: Picture
@@ -23,7 +23,7 @@ struct PlanesMetadata {
     /// The metadata of `picture`, as it would be saved.
     init(of picture: Picture) { self.picture = picture }
 
-    /// Returns `jpeg` with the metadata's markers in place of its own.
+    /// Returns a copy of `jpeg` in which the metadata's markers replace the original markers.
     func added(toJPEG jpeg: [UInt8], strip: Bool) throws -> [UInt8] {
         let saved = try pixel(by: strip ? .strippedJPEG : .jpeg)
         var result: [UInt8] = [0xff, 0xd8]

@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// Plans how a picture is decoded for its outputs: once for all of them, unless that costs more than it saves.
+/// Plans how a picture is decoded for its outputs. All outputs share one decoding, unless several decodings cost less.
 struct DecodePlan {
     struct Decoding {
         var path: DecoderPath

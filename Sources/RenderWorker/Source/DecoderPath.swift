@@ -8,7 +8,8 @@ struct DecoderPath: Equatable {
         case storedLuma
         /// Reads all colours, and converts them to luma before anything else.
         case luma
-        /// Reads the planes of the file. They stay planes until they are encoded, or become RGB after the resize.
+        /// Reads the planes of the file. The picture stays in planes until it is encoded, or until it becomes RGB after
+        /// the resize.
         case planes
         case all
     }
@@ -18,7 +19,7 @@ struct DecoderPath: Equatable {
     var shrink: Int
     /// Frames to read; more than one if an animation is kept.
     var frames = 1
-    /// The shrink factor if libvips' loaders read all colours instead.
+    /// The shrink factor to use if libvips' loaders read all colours instead.
     let plainShrink: Int
     var reason: String
 
@@ -93,7 +94,7 @@ struct SourceFacts {
     enum Luma: Equatable {
         /// The first component is the luma of sRGB, and can be decoded without the other components.
         case stored
-        /// Luma can be computed from the samples as they are.
+        /// Luma can be computed from the samples without a colour conversion.
         case made
         /// The colours must be converted before luma can be computed; the text names the obstacle.
         case none(String)
@@ -112,7 +113,7 @@ struct SourceFacts {
     var luma: Luma
     /// The chroma subsampling of the file's planes, if the file stores planes in sRGB.
     var planes: Planes.Subsampling?
-    /// Whether the worker decodes the planes of a JPEG, or all pixels of a PNG, without a library.
+    /// Whether the worker decodes the planes of a JPEG, or all pixels of a PNG, with its own decoder.
     var hasOwnDecoder: Bool
     /// Factors by which a decoder can shrink the picture, largest first.
     var shrinks: [Int]
@@ -137,8 +138,9 @@ struct SourceFacts {
         return Double(file + result) + decoded <= Double(Self.mostMemory)
     }
 
-    /// Whether planes are resized before they become RGB. That is cheaper if the resize makes the picture smaller. In a
-    /// very small result, the edges would visibly differ from the edges that the ordinary decoding path makes.
+    /// Whether planes are resized before they become RGB. True only if the resize makes the picture smaller, because
+    /// resizing planes is then cheaper. False for a very small result, because its edges would visibly differ from the
+    /// edges that the ordinary decoding path makes.
     fileprivate func becomesRGB(after resize: ResizeStage?) -> Bool {
         guard let target = resize.map(target) else { return false }
         return target.pixels < width * height && min(target.width, target.height) >= Self.leastShrunk
@@ -149,9 +151,9 @@ struct SourceFacts {
     /// The largest fraction of a side that libvips' loaders may drop.
     private static let mostLeftOut = 1.0 / 128
 
-    /// The largest shrink factor at which the decoded picture is at least as large as the target, and the result is
-    /// similar to the result of a lanczos3 resize. Decoders of planes round the size up to whole pixels (`roundsUp`);
-    /// libvips' loaders drop a partial pixel at the end.
+    /// The largest shrink factor that keeps the decoded picture at least as large as the target, and the result similar
+    /// to the result of a lanczos3 resize. Decoders of planes round the size up to whole pixels (`roundsUp`); libvips'
+    /// loaders drop a partial pixel at the end.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }
         func serves(_ shrink: Int, _ size: Int, _ wanted: Int) -> Bool {

@@ -2,7 +2,7 @@ import CTurboJPEG
 
 /// A JPEG's header, as TurboJPEG reads it.
 struct JPEGHeader {
-    // TurboJPEG can return success without setting these.
+    // TurboJPEG can return success without setting these fields.
     private(set) var width: Int32 = 0
     private(set) var height: Int32 = 0
     private var space: Int32 = -1

@@ -1,4 +1,5 @@
-/// The application and comment markers at the start of a JPEG. They contain the JPEG's metadata, as libvips writes it.
+/// The application and comment markers at the start of a JPEG. In a JPEG that libvips wrote, these markers contain all
+/// metadata.
 struct JPEGMarkers {
     private(set) var markers: [ArraySlice<UInt8>] = []
     /// The bytes after the markers.

@@ -19,8 +19,8 @@ struct JPEGSegments {
         return nil
     }
 
-    /// The next marker that begins a segment or ends the picture. Skips the markers within coded pixels. There, an
-    /// escape byte followed by zero stands for the escape byte itself, and restart markers have no length.
+    /// The next marker that begins a segment or ends the picture. Skips the markers within coded pixels. Within coded
+    /// pixels, an escape byte followed by zero stands for the escape byte itself, and restart markers have no length.
     private mutating func marker(from start: Int) -> (place: Int, kind: UInt8)? {
         var at = start
         while let place = file.place(of: Self.escape, from: at), let kind = file.byte(place + 1) {

@@ -2,8 +2,8 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// Limits a PNG's texts and profile. They are compressed: some kilobytes can unpack to gigabytes, which the decoder
-/// would keep in memory.
+/// Limits a PNG's texts and profile. These chunks are compressed. A few kilobytes can unpack to gigabytes, which the
+/// decoder would keep in memory.
 enum PNGTexts {
     /// Limit on chunks, far above their number in a real picture.
     private static let mostChunks = 1 << 20
@@ -19,7 +19,7 @@ enum PNGTexts {
             let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
             let (content, name) = (at + Self.head, String(decoding: head[4...], as: UTF8.self))
             if ["zTXt", "iTXt", "iCCP"].contains(name) {
-                // A truncated chunk is unpacked as far as its bytes reach.
+                // If the chunk is truncated, unpack the bytes that exist.
                 let bytes = read(content, min(length, max(0, size - content), most + 1)) ?? []
                 if let packed = packed(bytes, of: name) { left -= unpackedCount(packed, most: left + 1) }
             }

@@ -3,8 +3,8 @@ import PipelineModel
 import Synchronization
 import WorkerProtocol
 
-/// The first failed read of a picture. Decoders don't report it: they mistake the failure for the end of the file, and
-/// some continue with the data that they have.
+/// The first failed read of a picture. Decoders don't report a failed read. They mistake it for the end of the file,
+/// and some continue with the data that they have already read.
 struct ReadFailure: Sendable {
     private static let known = Mutex<ReadFailure?>(nil)
 

@@ -12,7 +12,7 @@ enum SimpleFormat {
         guard bytes.count > 3, bytes[0] == UInt8(ascii: "P"), Self.isSpace(bytes[2]),
             let name = names[Character(UnicodeScalar(bytes[1]))]
         else { return nil }
-        // In a PAM, words follow; in the other formats, a number or a comment.
+        // In a PAM, words follow the signature. In the other formats, a number or a comment follows.
         let next = bytes.dropFirst(2).drop(while: isSpace).first.map { Character(UnicodeScalar($0)) }
         return name == "PAM" || next?.isNumber == true || next == "#" ? name : nil
     }

@@ -8,8 +8,8 @@ enum SourceBytes {
     case file(Descriptor, called: String)
     case memory([UInt8])
 
-    /// Reads at an offset. Returns fewer bytes at the end, and -1 if the read fails; `ReadFailure` then records the
-    /// error.
+    /// Reads at an offset, and returns the number of bytes read, which is smaller at the end. If the read fails,
+    /// returns -1, and `ReadFailure` records the error.
     func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
         switch self {
         case .file(let descriptor, let name):

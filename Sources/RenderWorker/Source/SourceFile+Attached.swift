@@ -13,8 +13,8 @@ enum AttachedPart: String, CaseIterable {
             || name.local == extended
     }
 
-    /// Whether an XMP packet may contain a property that `isPromised` accepts. This quick search saves parsing most
-    /// packets, because few contain such a property.
+    /// Whether an XMP packet may contain a property that `isPromised` accepts. Thanks to this quick search, most
+    /// packets need not be parsed, because few contain such a property.
     static func mayBePromised(in xmp: [UInt8]) -> Bool {
         (gainMapSpaces + videoNames + [containerSpace, extended, provenance]).contains { xmp.contains(text: $0) }
     }

@@ -9,7 +9,7 @@ extension SourceFile {
         case .gif: hasAllBlocks
         case .webp: exactly(4, 4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } + 8 <= size } ?? false
         case .heif, .avif: Boxes.areWhole(size: size, exactly)
-        // An invalid header doesn't show where the end is.
+        // If the header is invalid, the end is unknown.
         case .bmp: (try? bmp).map { $0.end <= size } ?? true
         case .tiff: tiffDirectory?.hasAllBlocks(within: size) ?? false
         // Only decoding can find a missing end.

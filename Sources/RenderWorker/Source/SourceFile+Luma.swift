@@ -2,7 +2,8 @@ import PipelineModel
 
 extension SourceFile {
     /// Numbers of bytes to read from the start of the file, until the header is found. EXIF and the colour profile may
-    /// precede the header. They rarely exceed the first length, and hardly ever the second.
+    /// precede the header. EXIF and the profile together are rarely longer than the first length, and almost never
+    /// longer than the second.
     static let headerLengths = [1 << 16, 1 << 20]
 
     /// Planes that can be decoded as the file stores them.

@@ -135,8 +135,8 @@ struct SourceFile {
     /// Runs `body`, and turns a libvips error into a message for the person who dropped the picture.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
-            // Checks whether the file's end is missing. The decoders of all other formats report a missing end
-            // themselves.
+            // For these formats, check whether the file's end is missing. The decoders of all other formats report a
+            // missing end themselves.
             let isCut = [.png, .webp, .heif, .avif, .bmp].contains(format) && !isWhole
             throw WorkerFailure(reading: error, of: format, isCut: isCut, accepted: acceptsDamage)
         }

@@ -50,8 +50,8 @@ enum SourceFormat: String {
         }
     }
 
-    /// The format for `format=same`. HEIC becomes JPEG, as it does when a phone sends the picture: HEIC's encoder is
-    /// slow, and Safari is the only browser that shows HEIC. BMP becomes PNG, without loss.
+    /// The format for `format=same`. HEIC becomes JPEG, because HEIC's encoder is slow, and Safari is the only browser
+    /// that shows HEIC. Phones also convert HEIC to JPEG when they send a picture. BMP becomes PNG, without loss.
     var written: String {
         switch self {
         case .heif, .raw: Self.jpeg.rawValue

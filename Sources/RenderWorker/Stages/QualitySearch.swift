@@ -1,9 +1,9 @@
 import Foundation
 
-/// Searches for the highest quality whose file has at most `limit` bytes. Finds it, or a quality near it, in at most
-/// six tries. Between a quality that fits and a quality that doesn't, the search interpolates from the lengths of their
-/// files. The estimates can be misleading, because a part of the file, such as metadata, may not depend on the quality.
-/// So if two tries in a row have the same outcome, the search adjusts its next estimate.
+/// Searches for the highest quality whose file has at most `limit` bytes. In at most six tries, finds that quality, or
+/// a quality near it. Between a quality that fits and a quality that doesn't, the search interpolates from the lengths
+/// of their files. The estimates can be misleading, because a part of the file, such as metadata, may not depend on the
+/// quality. So if two tries in a row have the same outcome, the search adjusts its next estimate.
 struct QualitySearch {
     static let mostTries = 6
     /// A usual quality, which is tried first.
@@ -16,7 +16,8 @@ struct QualitySearch {
     /// Number of consecutive tries, up to the latest try, with the same outcome.
     private var row = 0
     private var latestFits = false
-    /// The highest quality known to fit, and the lowest known to be too long, each with the length of its file.
+    /// The highest quality whose file is known to fit, and the lowest quality whose file is known to be too long, each
+    /// with the file's length.
     private var fits: (quality: Int, length: Int)?
     private var tooLong: (quality: Int, length: Int)?
     private let most: Int
@@ -27,7 +28,7 @@ struct QualitySearch {
     var next: Int? {
         let (low, high) = ((fits?.quality ?? 0) + 1, (tooLong?.quality ?? most + 1) - 1)
         guard low <= high, tries < Self.mostTries else { return nil }
-        // Use the last try for the lowest quality, which fits if any quality does.
+        // Use the last try for the lowest quality. If even that file is too long, no quality fits.
         if fits == nil, tries == Self.mostTries - 1 { return low }
         return min(max(guess(between: low, and: high), low), high)
     }

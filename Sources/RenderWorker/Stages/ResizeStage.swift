@@ -89,8 +89,8 @@ struct ResizeStage {
     }
 
     /// Scales a picture, which the decoder may have shrunk already, and crops it to the target. If rows will be
-    /// cropped, passes the picture through `buffer` before the crop. The call of `buffer` precedes the scaling if the
-    /// scaling enlarges the picture, and otherwise follows the scaling.
+    /// cropped, passes the picture through `buffer` before the crop. If the scaling enlarges the picture, calls
+    /// `buffer` before the scaling; otherwise calls `buffer` after the scaling.
     func apply(
         _ target: Target, to picture: Picture, buffering buffer: (Picture) throws -> Picture = { $0 }
     ) throws -> Picture {
@@ -116,7 +116,7 @@ struct ResizeStage {
     private func scaled(_ picture: Picture, _ x: Double, _ y: Double) throws -> Picture {
         let kernel = vipsKernel
         guard picture.hasAlpha else { return try picture.then { cvips_resize($0, $1, x, y, kernel) } }
-        // Premultiply alpha, because transparent pixels have a colour, too, which must not bleed into opaque pixels.
+        // Premultiply by alpha. Otherwise the hidden colours of transparent pixels would bleed into opaque pixels.
         let format = picture.format
         let opaque: Double = picture.is16Bit ? 65535 : 255
         return try picture.then { cvips_premultiply($0, $1, opaque) }

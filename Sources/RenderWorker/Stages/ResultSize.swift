@@ -21,7 +21,8 @@ struct ResultSize {
         }
     }
 
-    /// `MaxPixels=` limits the result of a resize as well as the picture in a file.
+    /// Refuses a size with more pixels than `MaxPixels=`. The limit applies to the result of a resize as well as to the
+    /// picture in a file.
     func check(maxPixels: Int64, frames: Int = 1) throws(WorkerFailure) {
         let pixels = Int64(pixels) * Int64(frames)
         guard pixels > maxPixels else { return }

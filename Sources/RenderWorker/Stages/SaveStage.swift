@@ -134,7 +134,8 @@ struct SaveStage {
     }
 
     /// Removes metadata that the output should not have. Then adds the default author and copyright if `picture` has
-    /// none, and the caption and credit from the list that named the picture.
+    /// none. Unless all metadata is stripped, also adds the caption and credit from the download list that named the
+    /// picture.
     private func finish(_ result: Picture, of picture: Picture) {
         metadata.apply(to: result, for: format)
         credit.add(to: result, of: picture)
@@ -180,7 +181,7 @@ struct SaveStage {
                 "its encoder has no memory for \(planes.width) × \(planes.height) pixels, or does not take them"
             throw WorkerFailure(encoding: VipsError(lines: [reason]))
         }
-        // No pixel is read here, so any failure is the encoder's.
+        // This step reads no pixel, so report any failure as a failure of the encoder.
         do { return try described(encoded, as: picture) } catch let error as VipsError {
             throw WorkerFailure(encoding: error)
         }
@@ -205,7 +206,7 @@ struct SaveStage {
         let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting, isColour: gainMap != nil)
         if format == "avif", picture.is16Bit { final.setInteger(Metadata.narrowedField, 1) }
         guard maxBytes == nil else { return try fit(final, gainMap, into: target, cancellation) }
-        // JPEG XL's metadata, and a gain map, are added to the encoded file, so encode it into memory.
+        // JPEG XL's metadata and a gain map are added after the encoding, so encode the picture into memory.
         if format == "jxl" || gainMap != nil {
             let encoded = try cancellation.guarding(final, encoding: encoding) {
                 do { return try encodedFile(final, gainMap, quality: quality) } catch let error as VipsError {

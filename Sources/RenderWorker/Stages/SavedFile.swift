@@ -72,7 +72,8 @@ enum SavedFile {
             hasField: saved.hasField, hasComments: saved.hasComments)
     }
 
-    /// Reads the header without libvips, which would take as long as the rest of a small picture's render.
+    /// Reads the header without libvips. For a small picture, reading the header with libvips would take as long as all
+    /// other steps of the render.
     private static func header(ofJPEG file: SourceFile) throws -> Header {
         for length in SourceFile.headerLengths + [file.size] {
             let start = try file.bytes(length)

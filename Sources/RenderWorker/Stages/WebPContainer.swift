@@ -26,7 +26,7 @@ final class WebPContainer {
             return Array(UnsafeBufferPointer(start: chunk.bytes, count: chunk.size))
         }
         set {
-            // This call fails if the chunk is missing, which is fine.
+            // This call fails if the chunk is missing. Ignore that failure.
             WebPMuxDeleteChunk(container, name)
             newValue?.withUnsafeBufferPointer { bytes in
                 var chunk = WebPData(bytes: bytes.baseAddress, size: bytes.count)
@@ -43,7 +43,7 @@ final class WebPContainer {
         return Array(UnsafeBufferPointer(start: whole.bytes, count: whole.size))
     }
 
-    /// A failure of the encoder. The text must begin with the encoder's name, because otherwise it would count as a
+    /// A failure of the encoder. The text must begin with the encoder's name; otherwise the worker would report a
     /// failure to read the picture.
     private static func failure(_ reason: String) -> VipsError { VipsError(lines: ["webpsave: \(reason)"]) }
 }

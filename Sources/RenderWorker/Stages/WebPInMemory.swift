@@ -1,7 +1,7 @@
 import CVips
 
-/// Saves a WebP to memory first, to correct its metadata before it is written: webpsave of libvips 8.14 writes EXIF
-/// even with `strip`, and records the height of all frames together for an animation.
+/// Saves a WebP to memory first, to correct its metadata before writing the file. libvips 8.14's webpsave writes EXIF
+/// even with `strip`. For an animation, it records the height of all frames together.
 enum WebPInMemory {
     static func save(
         _ picture: Picture, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32, effort: Int32,

@@ -9,7 +9,7 @@ extension Watchdog.Station {
         Watchdog.Station(name: name) { answer in queue.async(execute: answer) }
     }
 
-    /// A station that answers as long as `ReadyLoop` reports a byte sent over a socket.
+    /// A station that sends a byte over a socket to itself, and answers when `ReadyLoop` reports the byte.
     package static func readyLoop() throws(SystemError) -> Watchdog.Station {
         let (near, far) = try Descriptor.pair(type: Int32(SOCK_DGRAM.rawValue))
         let answers = DispatchQueue(label: "pipelined.watchdog.events")

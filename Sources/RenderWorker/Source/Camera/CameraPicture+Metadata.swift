@@ -18,8 +18,8 @@ extension CameraPicture {
         }
     }
 
-    /// EXIF as the file stores it. Nil unless the file has a TIFF's structure, as most camera files do, and contains
-    /// EXIF. Drops the maker notes: they point to places in the file, are large, and are useless elsewhere.
+    /// The EXIF that the file itself contains. Nil unless the file has a TIFF's structure, as most camera files do, and
+    /// contains EXIF. Drops the maker notes: they point to places in the file, are large, and are useless elsewhere.
     private var storedEXIF: EXIF? {
         guard var exif = EXIF(directory), !exif.photo.isEmpty else { return nil }
         let makerNote = 0x927c

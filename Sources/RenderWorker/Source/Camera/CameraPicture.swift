@@ -137,8 +137,8 @@ extension CameraPicture {
         let wanted = PictureSize(resize.target(raw.width, raw.height))
         let made = PictureSize(resize.target(preview.width, preview.height))
         // If the resize changes neither picture, a preview of at least half the sensor's size suffices. If the resize
-        // changes only the sensor's picture, the preview must be almost as large as that picture, or already have the
-        // size that the resize gives to that picture.
+        // changes only the sensor's picture, the preview must be almost as large as the sensor's picture, or have the
+        // same size as the resized sensor's picture.
         if made == preview { return wanted == raw ? isHalf : isWhole || made == wanted }
         // If the two results differ in size, the resize scales by a factor, and half the sensor's size is enough again.
         guard abs(wanted.longer - made.longer) * 50 <= wanted.longer else { return isHalf }
