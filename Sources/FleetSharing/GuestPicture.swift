@@ -154,8 +154,8 @@ final class GuestPicture {
         }
     }
 
-    /// Reports a failure to the origin if the failure would occur on every node. If this node caused the failure,
-    /// refuses the picture instead, so that the origin may ask another node.
+    /// Reports a failure to the origin if the picture may have caused it. After any other failure, refuses the picture
+    /// instead, so that the origin may ask another node.
     private func reportFailure(_ failure: RenderTask.Failure) {
         switch (failure, JobFailure(failure, atTry: 1)) {
         case (.picture(let known), _) where known.class == .input: fleet.failed(id, known)

@@ -107,7 +107,8 @@ final class FleetSession {
                 say()
                 offers?.begin()
             } catch {
-                // The connection was lost again during the subscriptions; the connector will report the loss.
+                // The connection was lost while this node subscribed to its subjects. The connector will report the
+                // loss.
                 problem = "\(error)"
             }
         }
