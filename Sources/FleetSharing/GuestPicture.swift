@@ -132,7 +132,7 @@ final class GuestPicture {
         }
     }
 
-    /// The stricter of the origin's limits and this node's own.
+    /// The limits of the render task: for each limit, the stricter of the origin's value and this node's value.
     private var limits: RenderTask.Limits {
         var settings = configuration.settings
         settings.maxPixels = min(settings.maxPixels, picture.limits.maxPixels)

@@ -25,8 +25,8 @@ public enum FleetOrder: Codable, Sendable {
     /// An answer to `offered`, or sent later instead of `rendered` or `failed`: this node leaves the picture to other
     /// nodes. No message about the picture follows.
     case refuse(Int, reason: String)
-    /// Sends a sign of life to the origin of each accepted picture: this node is still working on the picture. An origin
-    /// that gets no sign of life lends its picture to another node.
+    /// Sends a sign of life to the origin of each accepted picture: this node is still working on the picture. An
+    /// origin that gets no sign of life lends its picture to another node.
     case showLife
     /// The progress of an accepted picture.
     case progress(Int, done: Int64, total: Int64)
