@@ -8,8 +8,8 @@ extension Walls {
     static let fetch = Walls(
         descriptors: 4096,
         readable: [
-            // The resolver reads these files. Only files and DNS work, because other name services need modules, which
-            // are not loaded.
+            // The resolver reads these files. Names are looked up in files and in DNS only. Other name services don't
+            // work, because they need modules that are not loaded.
             "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
             // OpenSSL reads the trusted certificates in these folders. The first folder contains links into the other
             // two.

@@ -16,7 +16,7 @@ final class Worker {
 
     /// Interval at which the worker reports progress and looks for stalled transfers.
     private static let beat = Duration.milliseconds(200)
-    /// Number of beats between reports of a transfer that is still waiting for a connection.
+    /// Number of beats between two reports on a transfer that is still waiting for a connection.
     private static let waiting = 25
 
     init?(channel: WorkerChannel) {

@@ -217,8 +217,8 @@ package final class FleetMember: FleetPoolDelegate {
 
     // MARK: - Room
 
-    /// Re-evaluates how many pictures this node lends and takes. Called when its places, its pauses or the other nodes
-    /// have changed.
+    /// Re-evaluates how many pictures this node lends and takes. Called when the number of places, a pause of this
+    /// node, or the other nodes have changed.
     package func look() {
         guard !isStopped else { return }
         queue.set(beyond: pool.hasRoom ? 1 : 0)

@@ -132,7 +132,7 @@ final class GuestPicture {
         }
     }
 
-    /// The stricter of the origin's limits and this node's own.
+    /// The limits of the render task: for each limit, the stricter of the origin's value and this node's value.
     private var limits: RenderTask.Limits {
         var settings = configuration.settings
         settings.maxPixels = min(settings.maxPixels, picture.limits.maxPixels)
@@ -154,8 +154,8 @@ final class GuestPicture {
         }
     }
 
-    /// Reports a failure to the origin if the failure would occur on every node. If this node caused the failure,
-    /// refuses the picture instead, so that the origin may ask another node.
+    /// Reports a failure to the origin if the picture may have caused it. After any other failure, refuses the picture
+    /// instead, so that the origin may ask another node.
     private func reportFailure(_ failure: RenderTask.Failure) {
         switch (failure, JobFailure(failure, atTry: 1)) {
         case (.picture(let known), _) where known.class == .input: fleet.failed(id, known)

@@ -107,7 +107,8 @@ final class FleetSession {
                 say()
                 offers?.begin()
             } catch {
-                // The connection was lost again during the subscriptions; the connector will report the loss.
+                // The connection was lost while this node subscribed to its subjects. The connector will report the
+                // loss.
                 problem = "\(error)"
             }
         }
@@ -160,8 +161,8 @@ final class FleetSession {
 
     private func say() { publish { Subject.presence(of: $0) } }
 
-    /// Informs each of the origins: this node keeps a place for the origin. If an origin does not use its place in time,
-    /// this node keeps the place for another origin.
+    /// Informs each origin: this node keeps a place for the origin. If an origin does not use its place in time, this
+    /// node keeps the place for another origin.
     private func invite(_ origins: [String]) {
         for origin in origins { publish { Subject.room(at: $0, for: origin) } }
         Coordination.after(WaitingLine.time + .milliseconds(10)) { [weak self] in self?.guests?.invite() }

@@ -50,7 +50,7 @@ struct Asked: Codable, Sendable {
     var index: Int?
     /// For `read` and `write`: the offset in the file of the source or output.
     var offset: Int64?
-    /// For `progress`: pixels read so far, and in total.
+    /// For `progress`: the pixels read so far. `total` is the number of pixels to read.
     var done: Int64?
     var total: Int64?
     var result: LentResult?

@@ -74,9 +74,10 @@ extension Guest {
     }
 
     /// Waits for a connection, sends the request, and waits for an answer. Returns the answer `yes`. Repeats the
-    /// request after the answer `busy`, and when no answer has come in time. Repeats it also after the answer `again`;
-    /// but if the verb is `done`, or if `mostTries` answers have come, returns `again`. Throws `GuestEnd` after the
-    /// answer `notWanted`, when the attempt is over, and when the origin has been silent for too long.
+    /// request after the answer `busy`, and when no answer has come in time. Repeats the request after the answer
+    /// `again`, too, unless the verb is `done` or `mostTries` answers have come; in these two cases, returns the answer
+    /// `again`. Throws `GuestEnd` after the answer `notWanted`, when the attempt is over, and when the origin has been
+    /// silent for too long.
     private func ask(
         _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> FramedMessage<Answered> {

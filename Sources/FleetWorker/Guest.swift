@@ -13,7 +13,7 @@ final class Guest: Sendable {
     private struct State {
         var phase = Phase.offered
         var progress: (done: Int64, total: Int64)?
-        /// Whether a request is in flight that asks the origin if it still wants the picture.
+        /// Whether this node is asking the origin if it still wants the picture, and has not received the answer.
         var asks = false
     }
 
@@ -85,7 +85,7 @@ final class Guest: Sendable {
         }
     }
 
-    /// Reports a failed rendering to the origin. Does nothing unless the guest is being rendered.
+    /// Reports a failed rendering to the origin. Does nothing unless the picture is being rendered.
     func fail(_ failure: WorkerFailure) {
         guard advance(from: .rendering, to: .delivering) else { return }
         queue.async { [self] in

@@ -15,7 +15,7 @@ final class IncomingCommands {
     }
 
     private let supervisor: SupervisorChannel
-    /// Keyed by token.
+    /// The recent commands, keyed by token.
     private var heard: [String: Heard] = [:]
     private var last = 0
 

@@ -112,8 +112,8 @@ final class Line: @unchecked Sendable {
 
     private typealias Calls = (refused: @Sendable (String) -> Void, lost: @Sendable () -> Void)
 
-    /// The callbacks of each connection, keyed by the number that libnats passes back. The first report of a lost
-    /// connection removes its entry, so `lost` is called at most once.
+    /// The callbacks of each connection, keyed by the number that libnats passes back. The first report that a
+    /// connection is lost removes the connection's entry, so `lost` is called at most once.
     private static let callers = Mutex<(last: UInt, all: [UInt: Calls])>((0, [:]))
 
     private static func hasClosed(_ call: UInt) {

@@ -23,8 +23,8 @@ final class Lines: Sendable {
         condition.withLock { condition.broadcast() }
     }
 
-    /// Waits for a connection. Returns nil once `isWanted` returns false. When its result may have changed, call
-    /// `stir`.
+    /// Waits for a connection. Returns nil once `isWanted` returns false. Call `stir` when the result of `isWanted` may
+    /// have changed.
     func wait(while isWanted: () -> Bool) -> Line? {
         condition.withLock {
             while isWanted() {

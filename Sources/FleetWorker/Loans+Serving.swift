@@ -92,8 +92,8 @@ extension Loans {
         }
     }
 
-    /// Sends an answer to the request's reply subject, but only if that subject is an inbox: a stranger may have named
-    /// any other subject.
+    /// Sends an answer to the request's reply subject. Sends nothing if that subject is not an inbox, because a
+    /// stranger may have chosen the subject.
     private func answer(_ message: LineMessage, _ line: Line, _ words: Answered, _ bytes: [UInt8] = []) {
         guard let reply = message.reply, reply.hasPrefix("_INBOX."),
             let packed = try? FramedMessage(words, bytes).packed

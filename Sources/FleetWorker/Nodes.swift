@@ -21,7 +21,7 @@ struct Nodes {
     }
 
     private var heard: [String: Heard] = [:]
-    /// When this node last heard from another process that uses its name.
+    /// When this node last heard from another process that uses this node's name.
     private var twin: ContinuousClock.Instant?
 
     /// A silent node is forgotten after a day.

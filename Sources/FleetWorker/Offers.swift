@@ -19,7 +19,7 @@ final class Offers {
     private let lines: Lines
     private let patience: Duration
     var nodes = Nodes()
-    /// Keyed by the attempt's token.
+    /// Offers without an answer so far, keyed by the attempt's token.
     private var asked: [String: Asked] = [:]
     private var hasAppointment = false
 
@@ -146,7 +146,7 @@ final class Offers {
     private func lookForLost(at planned: ContinuousClock.Instant = .now) {
         for lent in loans.all where lines.current != nil {
             if planned + patience / 6 < .now {
-                // The timer fired late, probably because this process was suspended. Meanwhile it could not receive
+                // The timer fired late, probably because this process was suspended. A suspended process can't receive
                 // signs of life.
                 lent.mayBeSilent()
             } else if let node = lent.isLost(after: patience) {
@@ -181,8 +181,8 @@ final class Offers {
     }
 }
 
-/// Counts the pictures that each node is fetching now. The total is limited, so that each node gets its pieces in time
-/// over a slow connection.
+/// Counts the pictures that each node is fetching now. The total is limited, so that each node gets the pieces of its
+/// pictures in time even over a slow connection.
 struct Fetching {
     private var nodes: [String: Int] = [:]
 

@@ -28,7 +28,7 @@ final class OutgoingCommands {
 
     private let supervisor: SupervisorChannel
     private let lines: Lines
-    /// Keyed by token.
+    /// The commands without a report so far, keyed by token.
     private var asked: [String: Asked] = [:]
     private var isAsking = false
 

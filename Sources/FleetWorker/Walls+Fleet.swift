@@ -7,8 +7,8 @@ extension Walls {
     static let fleet = Walls(
         descriptors: 16384,
         readable: [
-            // The resolver reads these files. Only files and DNS work, because other name services need modules, which
-            // are not loaded.
+            // The resolver reads these files. Names are looked up in files and in DNS only. Other name services don't
+            // work, because they need modules that are not loaded.
             "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
         ],
         connects: true,

@@ -4,10 +4,11 @@ public struct Pace: Sendable, Hashable {
     public struct Measure: Sendable, Hashable {
         /// Length of the measured period, in seconds.
         var span: Double
-        /// Minimum time between two recorded marks, in seconds. Reports that arrive sooner update the latest mark.
+        /// Minimum time between two recorded reports (marks), in seconds. A report that arrives sooner updates the
+        /// latest mark.
         var step: Double
-        /// Minimum number of marks in the measured period. For slow work, the period grows beyond `span` to contain
-        /// them.
+        /// Minimum number of marks in the measured period. For slow work, the period grows beyond `span` until it
+        /// contains this many marks.
         var leastSteps: Int
         /// The rate is nil until this many units are done.
         var leastDone: Int64
@@ -28,7 +29,7 @@ public struct Pace: Sendable, Hashable {
     }
 
     private let measure: Measure
-    /// The reports that were recorded, oldest first. The first mark is the start of the measured period.
+    /// The recorded reports, oldest first. The first mark is the start of the measured period.
     private var marks: [Mark] = []
     public private(set) var done: Int64 = 0
 

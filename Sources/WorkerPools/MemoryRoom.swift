@@ -42,8 +42,8 @@ package struct MemoryRoom {
         return limits(ControlGroup.unified(), ControlGroup.older("memory")).reduce(machine, min)
     }
 
-    /// Ignores "max", which means no limit. Version 1 of control groups writes a number larger than any machine's
-    /// memory instead.
+    /// The limits in the control groups' files. Skips the text "max", with which version 2 says that there is no limit.
+    /// For the same purpose, version 1 writes a number larger than any machine's memory.
     static func limits(_ unified: ControlGroup?, _ older: ControlGroup?) -> [Int64] {
         let texts = (unified?.texts(of: "memory.max") ?? []) + (older?.texts(of: "memory.limit_in_bytes") ?? [])
         return texts.compactMap { Int64($0.trimmingCharacters(in: .newlines)) }

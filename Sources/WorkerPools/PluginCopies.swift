@@ -106,7 +106,8 @@ struct PluginCopies: Sendable {
         return stays
     }
 
-    /// Replaces the paths of the copies in a worker's `hello` by the paths of the originals.
+    /// In a worker's `hello`, replaces the paths of the copies by the paths of the originals, and the list of skipped
+    /// plugins by the list in `skipped`.
     func named(_ hello: Hello) -> Hello {
         var hello = hello
         for index in hello.filters.indices {

@@ -28,7 +28,8 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     var outputs: [RenderOutput] = []
     /// The crash note, if a crashing worker could still send it as its last message.
     var crash: CrashNote?
-    /// A strong reference, because a daemon that fails to start releases the pool before this worker has ended.
+    /// A strong reference, which keeps the pool until this worker has ended. Without it, a daemon that fails to start
+    /// would release the pool earlier.
     private let pool: WorkerPool
 
     init(

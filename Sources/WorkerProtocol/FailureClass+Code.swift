@@ -9,8 +9,8 @@ extension FailureClass {
         self =
             switch code {
             case ENOSPC, EDQUOT: .room
-            // In the outbox, a retry may help: somebody may have removed a file. Or an earlier call may have moved the
-            // file although the file server's reply got lost.
+            // In the outbox, a retry may help. Another program may have removed the file, or an earlier call may have
+            // moved the file although the file server's reply got lost.
             case ENOENT: ofOriginal ? .input : .transient
             // The permissions of an original concern that file alone, and not the configuration.
             case _ where SystemError.isRefusal(code): ofOriginal ? .input : .configuration
@@ -19,7 +19,8 @@ extension FailureClass {
             }
     }
 
-    /// Common error codes of all classes except `input`, for callers that have only the errors' texts to compare.
+    /// Common error codes of all classes except `input`. Callers that have only an error's text compare it with the
+    /// texts of these codes.
     public static let distinctive: [Int32] = [
         ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT,
     ]

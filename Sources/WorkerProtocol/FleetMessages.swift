@@ -5,8 +5,8 @@ public enum FleetOrder: Codable, Sendable {
     /// Sent once, as the first message: the fleet to join. The descriptors, open for reading, are the credentials and
     /// the authority's certificate. If the servers require no credentials, the message carries no descriptors.
     case join(FleetMembership)
-    /// What this node has from plugins: its filters by name, each with its version or digest, and the files that these
-    /// filters use, by digest. Sent again after each change.
+    /// This node's plugin filters by name, each with its version or digest, and the files that these filters use, by
+    /// digest. Sent again after each change.
     case filters([String: String])
     /// Offers a picture to the other nodes, or only to the node `only`. The descriptors are the sources, open for
     /// reading, and a file for each output, open for reading and writing. Answered exactly once, by `made`, `failed`,
@@ -25,8 +25,8 @@ public enum FleetOrder: Codable, Sendable {
     /// An answer to `offered`, or sent later instead of `rendered` or `failed`: this node leaves the picture to other
     /// nodes. No message about the picture follows.
     case refuse(Int, reason: String)
-    /// Sends a sign of life to the origin of each accepted picture: this node is still working on the picture. An origin
-    /// that gets no sign of life lends its picture to another node.
+    /// Sends a sign of life to the origin of each accepted picture: this node is still working on the picture. An
+    /// origin that gets no sign of life lends its picture to another node.
     case showLife
     /// The progress of an accepted picture.
     case progress(Int, done: Int64, total: Int64)
@@ -67,8 +67,9 @@ public struct LentPicture: Codable, Sendable {
     public var name: String
     public var priority: Priority
     public var outputs: [RenderOutput]
-    /// What the picture needs from plugins. The key of a filter is its name, and the value is its version or digest at
-    /// the origin. The key of a file that these filters use is its digest, and the value is `FleetNode.file`.
+    /// The filters and files that the picture needs from plugins. The key of a filter is its name, and the value is its
+    /// version or digest at the origin. The key of a file that these filters use is its digest, and the value is
+    /// `FleetNode.file`.
     public var filters: [String: String]
     public var limits: LentLimits
     public var bytes: LentBytes

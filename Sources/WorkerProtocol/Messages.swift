@@ -239,8 +239,8 @@ extension PictureHeader {
     /// far more memory than the header suggests.
     public static func memoryLimit(_ estimate: Int64) -> Int64 { ownMemory + 4 * estimate }
 
-    /// Memory that a worker has mapped before its first picture, for libraries and threads' stacks, and the same amount
-    /// again for everything that estimates don't include.
+    /// Twice the memory that a worker has mapped before its first picture, for libraries and threads' stacks. The
+    /// second half is for everything that estimates don't include.
     private static let ownMemory: Int64 = 1 << 30
 }
 

@@ -61,8 +61,8 @@ public struct WorkerChannel: Sendable {
     }
 }
 
-/// A reused buffer for the longest message. Most messages are short, so allocating a buffer for each message would cost
-/// more than the message.
+/// A reused buffer for the longest message. Most messages are short, so allocating such a buffer for each message would
+/// cost more than handling the message.
 private final class MessageRoom: Sendable {
     private struct Room: ~Copyable {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: WorkerChannel.longestMessage, alignment: 1)

@@ -41,7 +41,7 @@ final class Context {
         try client().call(call, descriptors: descriptors)
     }
 
-    /// Makes the call for each chunk of at most `mostIDs` IDs. Makes it once, without IDs, if `ids` is empty.
+    /// Makes the call for each chunk of at most `mostIDs` IDs. If `ids` is empty, makes a single call, without IDs.
     func inTurn(_ ids: [Int], _ call: ([Int]) throws -> Void) rethrows {
         for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
             try call(Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))

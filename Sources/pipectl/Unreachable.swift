@@ -46,7 +46,7 @@ struct Unreachable {
             """
     }
 
-    /// The name of the group that owns the socket or, if the socket is not accessible, the socket's folder.
+    /// The name of the group that owns the socket. If the socket is not accessible, the group that owns its folder.
     private static func group(of path: String) -> String? {
         var status = stat()
         let folder = FileSystem.folder(of: path)

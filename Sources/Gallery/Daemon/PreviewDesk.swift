@@ -8,7 +8,7 @@ actor PreviewDesk: QueueActor {
         var id: Int
         var result: Int?
         var width: Int
-        /// A text from the page that changes whenever the picture changes.
+        /// A text that the page sends. The page sends another text after the picture has changed.
         var version: String
     }
 

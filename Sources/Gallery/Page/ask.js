@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 
-/** Shows a panel over the page. Its button, the Escape key or a press outside of it closes it. */
+/** Shows a panel over the page. The panel's button, the Escape key and a press outside the panel close the panel. */
 export function panel(kind, title, ...children) {
     const heading = make("h2", { textContent: title, id: `${kind}-title` });
     const close = make("button.close", { type: "button", textContent: "×", "aria-label": "Close", title: "Close (Escape)" });

@@ -53,9 +53,9 @@ export class Compare {
 
     /**
      * Shows the pictures at two paths, either of which may be null. `small(side)` returns an element to show while the
-     * picture loads, or null. If the original can't be loaded from its path, this method tries the functions in `spares`, which return
-     * other images of the original. `whole` is `{ width, height, before, after }`: the picture's size in pixels, and
-     * the paths of the whole pictures.
+     * picture loads, or null. If the original can't be loaded from its path, this method tries the functions in
+     * `spares`. Each function returns another image of the original. `whole` is `{ width, height, before, after }`: the
+     * picture's size in pixels, and the paths of the whole pictures.
      */
     show(before, after, { small = () => null, spares = [], whole = null } = {}) {
         this.#whole = whole;

@@ -20,7 +20,7 @@ export async function exifOf(path, signal) {
     try {
         return parse(bytes.subarray(0, Math.min(length, most)));
     } catch {
-        // The offset of a directory is beyond the bytes that were read.
+        // A directory's offset may point beyond the bytes that were read.
         return null;
     }
 }

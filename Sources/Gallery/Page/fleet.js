@@ -12,7 +12,7 @@ const most = 20;
 
 /** Job counts of the other nodes, by name. */
 let counts = new Map();
-/** The node whose jobs are shown. Contains the jobs once they have arrived. */
+/** The node whose jobs are shown, together with these jobs once they have arrived; null if no node is chosen. */
 let chosen = null;
 
 export function start(parent) {

@@ -1,6 +1,6 @@
 // Keeps the keyboard's focus somewhere sensible: if the focused element vanishes, its dialog or else a picture gets the focus.
 
-/** The element that has the focus, and the elements around it, from the inside out. */
+/** The element that has the focus, followed by its ancestors, from the inside out. */
 let last = [];
 let isPlanned = false;
 

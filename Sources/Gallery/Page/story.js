@@ -70,7 +70,7 @@ function facts({ job, ...story }, { open, showBatch }) {
     ];
 }
 
-/** The camera's data. Also says whether the result still contains the place, because that matters if the result is published. */
+/** The camera's data. Also says whether the result still contains the place where the picture was taken. */
 function photograph(exif) {
     const own = exif?.original ?? exif?.result;
     if (!own) return [];

@@ -201,7 +201,7 @@ export class View {
         }
     }
 
-    /** Updates the counts in the headings from the same progress data that the list of batches above shows. */
+    /** Updates the counts in the headings, from the same progress data that the list of batches shows. */
     #takeCounts(batches) {
         if (this.order !== "batch" || this.#loading) return;
         for (const { batch } of batches) {

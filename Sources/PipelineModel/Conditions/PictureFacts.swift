@@ -1,7 +1,7 @@
 /// Facts about a picture that conditions compare. A fact that the file does not have is nil.
 public struct PictureFacts: Sendable, Hashable, Codable {
-    /// Maximum length of a text, and maximum number of keywords. A hostile file may have longer texts and more
-    /// keywords.
+    /// Maximum length of a text, and maximum number of keywords. Workers cut longer texts and drop further keywords,
+    /// which a hostile file may contain.
     public static let (longestText, mostKeywords) = (200, 500)
 
     public var format: String

@@ -51,7 +51,8 @@ struct Glob: Sendable, Hashable {
         return .oneOf(ranges, negated: negated)
     }
 
-    /// Backtracks only to the last `*`, so that the time stays bounded by the product of the two lengths.
+    /// Backtracks only to the last `*`, so that the time is at most proportional to the pattern's length times the
+    /// name's.
     func matches(_ name: String) -> Bool {
         let name = Array(name.lowercased())
         var (at, element) = (0, 0)

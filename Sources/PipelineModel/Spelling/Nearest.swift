@@ -7,7 +7,7 @@ public func nearest(_ word: String, among candidates: some Sequence<String>) -> 
         let bound = max(1, min(3, max(written.count, wanted.count) / 2))
         var distance = Int.max
         if abs(written.count - wanted.count) <= bound { distance = editDistance(written, wanted) }
-        // The beginning of a word counts as one mistake, however long the rest is.
+        // A word that is the beginning of the candidate counts as one mistake, however long the candidate is.
         if written.count > 1, wanted.starts(with: written) { distance = min(distance, 1) }
         if distance <= bound, distance < best?.distance ?? .max { best = (candidate, distance) }
     }

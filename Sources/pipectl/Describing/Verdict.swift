@@ -18,7 +18,7 @@ struct Verdict: Encodable {
         var failed = 0
         var unfinished: Int?
         var ignored: Int?
-        /// In percent of the usable space.
+        /// Maximum used space of the fullest disk, in percent of the usable space.
         var disk: Int?
     }
 

@@ -13,7 +13,7 @@ struct FleetAuthority {
         publicKey = try openSSL.raw(key, isPublic: true)
     }
 
-    /// The public key with which the servers verify what the authority has signed.
+    /// The public key with which the servers verify the authority's signatures.
     var `operator`: String { NKey.publicKey(.operator, publicKey) }
     private var account: String { NKey.publicKey(.account, publicKey) }
     private var now: Int { Int(Date.now.timeIntervalSince1970) }

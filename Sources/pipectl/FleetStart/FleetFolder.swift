@@ -117,7 +117,7 @@ struct FleetFolder {
         for name in names {
             let (credentials, key) = try issuer.credentials(of: name, until: end)
             let join = JoinFile(name, plan.servers, credentials: credentials, authority: certificate)
-            // An expired node of this name may have left its join file.
+            // If an earlier node of this name has expired, its join file may still exist.
             if FileSystem.mayExist(joinFile(of: name)) { try FileSystem.remove(joinFile(of: name)) }
             try written.write(join.text, to: joinFile(of: name), mode: 0o600)
             plan.add(FleetPlan.Node(name: name, key: key, until: end))

@@ -7,7 +7,7 @@ struct NodeConfiguration {
     private let credentials: String
     private let authority: String
 
-    /// The first line of the settings, by which `remove` recognises its own file.
+    /// The beginning of the settings file, by which `remove` recognises a file that `write` made.
     private static let mark = "# Written by `pipectl fleet join`."
 
     init(in folder: String) {

@@ -9,7 +9,7 @@ protocol Following {
     func outcome(of end: EarlyEnd) throws -> Outcome
 }
 
-/// Why a command ends before the work that it follows.
+/// Why a command ends before the work that it follows is over.
 enum EarlyEnd: String, Error {
     case timedOut = "TimedOut"
     case interrupted = "Interrupted"

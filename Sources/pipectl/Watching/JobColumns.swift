@@ -19,7 +19,8 @@ struct JobColumns {
         operation = jobs.map { ($0.operation ?? $0.job.state).columns }.max() ?? 0
         let longest = jobs.map { $0.job.name.columns }.max() ?? 0
         let room = width - 2 - id - 1 - operation - 2 - 2 - Self.percent
-        // On a narrow terminal, names have priority over the remaining time, which has priority over the rate.
+        // On a narrow terminal, drops the bar first, then the rate, then the remaining time, to leave room for the
+        // names.
         let choices = [(11, 11, 12), (0, 11, 12), (0, 0, 12), (0, 0, 0)]
         let fitting = choices.first { min(longest, Self.leastName) <= room - $0.0 - $0.1 - $0.2 }
         (bar, rate, remaining) = fitting ?? (0, 0, 0)

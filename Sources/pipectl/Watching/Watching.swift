@@ -72,8 +72,8 @@ struct Watching: Following {
             case .readable(let which):
                 for client in which.map({ clients[$0] }) { try receive(from: client) }
             case .timeout:
-                // No job is left, and no event has arrived for a second. So any event that seems to be missing happened
-                // before this watch began.
+                // The watched work is over, and no event has arrived for a second. Events that still seem to be missing
+                // happened before this watch began.
                 if !stale, isOver { return code }
                 stale = true
             case .resized: stale = true
