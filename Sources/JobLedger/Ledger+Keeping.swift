@@ -149,8 +149,8 @@ extension Ledger {
         }
     }
 
-    /// Sets the recorded time of all files in this place that are older than `earliest` to `time`. Blocks until the
-    /// write is durable or has failed.
+    /// Replaces every recorded time before `earliest` in this place with `time`. Blocks until the write is durable or
+    /// has failed.
     package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
         wait(isAsked: true, refused: ()) { ledger in
             try ledger.writer.run("UPDATE kept SET time = \(time) WHERE place = \(place) AND time < \(earliest)")

@@ -15,7 +15,7 @@ extension Ledger {
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
-    /// Whether a job depends, through unmet dependencies, directly or indirectly on a job of its own batch.
+    /// Whether a job depends on a job of its own batch, directly or through other jobs. Only unmet dependencies count.
     static let comesAfterOwn: SQL = """
         EXISTS (
             WITH RECURSIVE before(id) AS (

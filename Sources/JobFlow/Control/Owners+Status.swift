@@ -66,8 +66,8 @@ extension Owners {
         return "PerHost=\(configuration.settings.downloads.perHost) holds back downloads from \(first)\(others)"
     }
 
-    /// Returns the number of queued jobs, by the queue in which they start. If the ledger can't be read, counts all
-    /// queued jobs for `render`; the status then reports the error as a problem.
+    /// Returns the number of queued jobs, by the queue in which they start. If the ledger can't be read, the result
+    /// counts every queued job under `render`; the status then reports the error as a problem.
     func queuedCounts() -> [FirstQueue: Int] {
         let all = max(0, jobs.counts[.queued])
         let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0

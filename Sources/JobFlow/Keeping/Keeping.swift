@@ -118,7 +118,7 @@ package final class Keeping {
                 seen.problems.append("\(wish.by): \(outcome.refused) files can't be removed: \(refusal)")
                 seen.next = min(seen.next, now + pause)
             } else if let age, let oldest = try tidying.ledger.oldestKept(in: place) {
-                // A file beyond its age limit that still exists is being brought back, or its disk is not mounted.
+                // If a file beyond its age limit was not removed, it is being brought back, or its disk is not mounted.
                 seen.next = min(seen.next, oldest + age > now ? oldest + age : now + pause)
             }
         }

@@ -40,7 +40,8 @@ package final class Publisher: Sendable {
         fileprivate mutating func add(_ step: PublishIntent.Step, _ picture: JobStory.Picture?) {
             folders.insert(FileSystem.folder(of: step.target))
             guard !step.isWithdrawal else {
-                // This rename is certain to be durable only once its target folder is synced, too.
+                // A withdrawal moves the earlier result to staging. This rename is certain to be durable only once the
+                // staging folder is synced, too.
                 folders.insert(FileSystem.folder(of: step.staging))
                 return
             }
