@@ -279,7 +279,7 @@ actor ControlConnection: QueueActor {
         hasAnswered = true
         endStream()
         if socket == nil { return over(self) }
-        // Call `next` asynchronously, because the recursion could go deep if many calls have arrived at once.
+        // Call `next` asynchronously, because the recursion could go deep if many calls have arrived together.
         async { $0.next() }
     }
 

@@ -47,7 +47,7 @@ package enum FileLanes {
     }
 
     /// Resolves symbolic links in the paths of these folders, so that paths below a folder use the lanes of the disk
-    /// that really contains the folder. Until that disk has answered, the folder has lanes of its own.
+    /// that really contains the folder. Until that disk has answered, paths below the folder use separate lanes.
     package static func know(_ folders: some Sequence<String>) {
         for folder in folders {
             let isAsked = state.withLock { state in

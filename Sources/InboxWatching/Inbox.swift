@@ -66,7 +66,8 @@ package actor Inbox: QueueActor {
     private let calls = Mutex<[PendingInboxRead]>([])
     private let progress = Mutex((steps: 0, isComputing: false))
 
-    /// Maximum number of claims handed over at once. The inbox waits until they are durable before it takes more.
+    /// Maximum number of claims that the inbox hands over together. Before it takes more files, the inbox waits until
+    /// these claims are durable.
     static let batch = 256
 
     package init(

@@ -57,7 +57,7 @@ final class InboxSink: IntakeSink {
         isTaking.continuation.yield()
         counted()
         guard let gate else { return done() }
-        // The gate blocks its thread, so the wait runs on a thread of its own instead of the inbox's.
+        // `gate.wait()` blocks its thread, so it runs on another thread than the inbox's.
         DispatchQueue.global().async {
             gate.wait()
             done()

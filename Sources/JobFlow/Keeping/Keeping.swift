@@ -51,7 +51,8 @@ package final class Keeping {
         forgetOld()
         let tidying = tidying
         files.async {
-            // If the ledger can't be read, it has already reported why, and the next start finishes the removals.
+            // If the ledger can't be read, the ledger has already reported the reason, and the next start finishes the
+            // removals.
             try? tidying.goOn()
         }
         look()

@@ -143,7 +143,7 @@ package final class Queues {
         }
     }
 
-    /// Pauses these queues at once. Calls `done` when the ledger has recorded the pauses.
+    /// Pauses these queues immediately. Calls `done` when the ledger has recorded the pauses.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
         events?.queuesPaused()

@@ -53,7 +53,7 @@ package final class Publisher: Sendable {
     package typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
     private let lines = Mutex<[String: OutboxLine]>([:])
-    /// Called while many results arrive at once; returns whether to wait for the results of other jobs in flight.
+    /// Called while many results arrive together; returns whether to wait for the results of other jobs in flight.
     private let awaitsOthers: @Sendable () -> Bool
 
     package init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
