@@ -351,7 +351,7 @@ actor ControlConnection: QueueActor {
         }
     }
 
-    /// Calls `body` when the connection closes, or at once if it is closed already.
+    /// Calls `body` when the connection closes, or immediately if the connection is already closed.
     nonisolated func whenClosed(_ body: @escaping @Sendable () -> Void) {
         async { connection in
             if connection.socket == nil { body() } else { connection.closings.append(body) }

@@ -74,7 +74,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// Adds a method's handler that changes the ledger. If the ledger can't be written, the call fails at once and
+    /// Adds a method's handler that changes the ledger. If the ledger can't be written, the call fails immediately and
     /// changes nothing.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void

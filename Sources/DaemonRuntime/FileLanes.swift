@@ -5,8 +5,8 @@ package import SystemCalls
 /// The `FileLane`s of each mounted disk. A disk that hangs blocks only the threads of its own lanes, however many
 /// requests arrive.
 ///
-/// The daemon's work and clients' requests have separate lanes, so that a client can't block the daemon's work by
-/// passing a path that leads to a hanging disk, for example by a symbolic link.
+/// The daemon's work and clients' requests have separate lanes. A client may pass a path that leads to a hanging disk,
+/// for example through a symbolic link. This blocks only the lanes of clients' requests.
 package enum FileLanes {
     private enum Purpose {
         /// The daemon's own work.

@@ -132,8 +132,9 @@ extension Ledger {
         }
     }
 
-    /// Deletes the rows of files that no longer exist, or were replaced, and logs each removal by a rule or a user.
-    /// Blocks until the change is durable. If the write fails, the next check finds the files again, by `leaving`.
+    /// Deletes the rows of files that no longer exist or were replaced. If a row is marked as `leaving`, also logs the
+    /// removal by a rule or a user. Blocks until the change is durable. If the write fails, the next check finds the
+    /// files again, by `leaving`.
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in

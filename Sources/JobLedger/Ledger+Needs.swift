@@ -322,9 +322,9 @@ extension Ledger {
         return path.reversed()
     }
 
-    /// Returns one of these jobs that would fail as soon as it was brought back, with its unmet dependency and the
-    /// dependency's state (nil if the ledger has forgotten the dependency). Ignores dependencies that the caller brings
-    /// back as well: they are in `jobs`, or their state is in `states`.
+    /// Returns one of these jobs that would fail as soon as it was brought back. Also returns the job's unmet
+    /// dependency, and the state of this dependency (nil if the ledger has forgotten the dependency). Ignores
+    /// dependencies that the caller brings back as well: they are in `jobs`, or their state is in `states`.
     package nonisolated func hindered(
         of jobs: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)? {

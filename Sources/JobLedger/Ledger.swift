@@ -220,7 +220,7 @@ package actor Ledger: QueueActor {
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
-    /// Retries a failed group at once. Blocks until the attempt is over.
+    /// Retries a failed group immediately. Blocks until the attempt is over.
     package nonisolated func tryAgain() {
         let over = DispatchSemaphore(value: 0)
         async { ledger in

@@ -58,8 +58,8 @@ extension Owners {
         }
     }
 
-    /// Returns a sentence that names the first host whose downloads PerHost= holds back, and the number of other such
-    /// hosts; nil if PerHost= holds back no downloads.
+    /// Returns a sentence about the hosts whose downloads PerHost= holds back: the name of the first host, and the
+    /// number of other hosts. Returns nil if PerHost= holds back no downloads.
     private func heldDownloads(in queue: GatedQueue) -> String? {
         guard case let hosts = queue.heldGroups, let first = hosts.first else { return nil }
         let others = hosts.count > 1 ? " and \((hosts.count - 1).counted("other host"))" : ""
