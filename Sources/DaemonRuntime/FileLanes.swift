@@ -6,7 +6,7 @@ package import SystemCalls
 /// requests arrive.
 ///
 /// The daemon's work and clients' requests have separate lanes. A client may pass a path that leads to a hanging disk,
-/// for example through a symbolic link. This blocks only the lanes of clients' requests.
+/// for example through a symbolic link. The hanging disk then blocks only the lanes of clients' requests.
 package enum FileLanes {
     private enum Purpose {
         /// The daemon's own work.
