@@ -57,7 +57,7 @@ final class InboxSink: IntakeSink {
         isTaking.continuation.yield()
         counted()
         guard let gate else { return done() }
-        // `gate.wait()` blocks its thread, so it runs on another thread than the inbox's.
+        // `gate.wait()` blocks its thread, so the sink calls it on a thread other than the inbox's.
         DispatchQueue.global().async {
             gate.wait()
             done()
