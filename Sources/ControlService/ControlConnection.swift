@@ -279,7 +279,7 @@ actor ControlConnection: QueueActor {
         hasAnswered = true
         endStream()
         if socket == nil { return over(self) }
-        // Call `next` asynchronously, because the recursion could go deep if many calls have arrived at once.
+        // Call `next` asynchronously, because the recursion could go deep if many calls have arrived together.
         async { $0.next() }
     }
 
@@ -351,7 +351,7 @@ actor ControlConnection: QueueActor {
         }
     }
 
-    /// Calls `body` when the connection closes, or at once if it is closed already.
+    /// Calls `body` when the connection closes, or immediately if the connection is already closed.
     nonisolated func whenClosed(_ body: @escaping @Sendable () -> Void) {
         async { connection in
             if connection.socket == nil { body() } else { connection.closings.append(body) }

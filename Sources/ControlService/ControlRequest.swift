@@ -34,8 +34,8 @@ final class ControlRequest: Sendable {
         }
     }
 
-    /// Runs `body`, which may block on a disk, on a file lane. If the lane is full, the request fails at once. If the
-    /// client disconnects before `body` starts, `body` never runs.
+    /// Runs `body`, which may block on a disk, on a file lane. If the lane is full, the request fails immediately. If
+    /// the client disconnects before `body` starts, `body` never runs.
     func work(on lane: FileLane, _ body: @escaping @Sendable () -> Void) {
         do {
             let place = try lane.take(body)

@@ -5,7 +5,7 @@ import PipelineControl
 import PipelineModel
 import ServiceProgram
 
-/// Calls that cancel or prioritise many jobs at once.
+/// Calls that cancel or prioritise many jobs together.
 extension ControlService {
     func addChoiceCalls() {
         onWriting(Call.CancelMatching.self) { [self] call, request in

@@ -22,8 +22,8 @@ extension ControlService {
         }
     }
 
-    /// If `isAsking` is true, runs `body` at once, because the call changes nothing. Otherwise, runs `body` only if the
-    /// ledger is writable.
+    /// If `isAsking` is true, runs `body` immediately, because the call changes nothing. Otherwise, runs `body` only if
+    /// the ledger is writable.
     private func unlessAsking(
         _ isAsking: Bool?, _ request: ControlRequest, _ body: @escaping @Coordination @Sendable () throws -> Void
     ) {

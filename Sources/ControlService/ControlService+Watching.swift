@@ -113,7 +113,7 @@ private final class Endings: Sendable {
         var isDelaySent = true
 
         /// Returns the next unsent jobs, at most `most`. Removes sent jobs in large blocks, because each removal moves
-        /// the rest of the array.
+        /// all remaining jobs in the array.
         mutating func take(_ most: Int) -> [JobEnd] {
             let page = Array(ended[taken...].prefix(most))
             taken += page.count

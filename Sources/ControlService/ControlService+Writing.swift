@@ -7,8 +7,8 @@ import Synchronization
 /// A request that is answered once a change is in the ledger.
 struct WritingRequest: Sendable {
     let request: ControlRequest
-    /// The effect that the call has even if the ledger can't record it, for the error message; nil if the call has no
-    /// such effect.
+    /// The effect that the call has even if the ledger can't record it; nil if the call has no such effect. The error
+    /// message mentions this effect.
     let effect: String?
 }
 

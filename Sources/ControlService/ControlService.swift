@@ -74,7 +74,7 @@ package final class ControlService: Sendable {
         }
     }
 
-    /// Adds a method's handler that changes the ledger. If the ledger can't be written, the call fails at once and
+    /// Adds a method's handler that changes the ledger. If the ledger can't be written, the call fails immediately and
     /// changes nothing.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
@@ -82,8 +82,8 @@ package final class ControlService: Sendable {
         on(call) { [self] call, request in whenWritable(request) { try handler(call, request) } }
     }
 
-    /// Adds a method's handler that runs even while the ledger can't be written. The client then gets an error at once,
-    /// which says that the call has had `effect`, and that the ledger has not recorded it.
+    /// Adds a method's handler that runs even while the ledger can't be written. In that case, the client gets an error
+    /// immediately. The error says that the call has had `effect`, and that the ledger has not recorded it.
     func onWriting<Call: ControlCall>(
         _ call: Call.Type, but effect: String,
         _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void

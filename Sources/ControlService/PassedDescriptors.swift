@@ -7,8 +7,8 @@ struct PassedDescriptors: Sendable {
     var lost = false
 }
 
-/// Descriptors that belong to calls that have not been taken yet. When descriptors arrive, only the number of bytes
-/// received so far is known. The descriptors belong to the call that contains the last of these bytes.
+/// Descriptors whose calls have not been started yet. When descriptors arrive, the connection knows only the number of
+/// bytes received so far. The descriptors belong to the call that contains the last of these bytes.
 struct PassingDescriptors {
     private var waiting: [(end: Int, passed: PassedDescriptors)] = []
     private(set) var count = 0

@@ -15,8 +15,8 @@ package protocol BatchSteering {
     /// A page of the batches that are unfinished or have jobs, oldest first, with IDs greater than `id`. If `newest` is
     /// given, leaves out the finished batches that are not among the `newest` latest batches.
     nonisolated func batches(named name: String?, newest: Int?, after id: Int, limit: Int) throws -> [BatchRecord]
-    /// The batch whose ID is `word`, else the newest batch of this name. `others` is the number of other batches of
-    /// that name.
+    /// The batch with the ID `word`, or else the newest batch with the name `word`. `others` is the number of other
+    /// batches with this name.
     nonisolated func findBatch(_ word: String) throws -> (batch: BatchRecord, others: Int)?
     /// Distinct batch names, latest first.
     nonisolated func batchNames(limit: Int) throws -> [String]

@@ -23,8 +23,8 @@ package enum DoneChoice: Sendable {
     case all(JobFilter)
 }
 
-/// The outcome of a redo or an undo. `ids` are the jobs that were changed, or that would be changed if the caller only
-/// asks.
+/// The outcome of a redo or an undo. `ids` are the changed jobs; if the caller only asks, `ids` are the jobs that would
+/// be changed.
 package struct DoneOutcome: Sendable {
     package var ids: [Int] = []
     package var refused = Tally()

@@ -15,7 +15,8 @@ package protocol FleetSteering {
 }
 
 package struct FleetReport: Sendable {
-    /// Another node, and the requirements of this node's pictures that the node lacks.
+    /// Another node. `lacks` names the release, the filters and the filters' files that this node's pictures need and
+    /// that the other node lacks.
     package typealias Node = (node: FleetNode, lacks: [String])
 
     /// This node's name.

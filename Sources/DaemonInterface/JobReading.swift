@@ -15,8 +15,9 @@ package protocol JobReading {
     func progress(ofJob id: Int) -> ProgressReport.Figures?
     /// The ledger's records of the known jobs among these IDs.
     nonisolated func recordedJobs(_ ids: [Int]) throws -> [JobRecord]
-    /// State and reason as clients see them. Queued jobs of a paused queue are reported as waiting, and so are all
-    /// queued jobs while the ledger can't be written. If the original can't be moved, the reason says so.
+    /// The job's state and reason, as clients see them. While a queue is paused, its queued jobs are reported as
+    /// waiting. While the ledger can't be written, all queued jobs are reported as waiting. If the original can't be
+    /// moved, the reason says so.
     nonisolated func standing(of job: JobRecord) -> (state: JobState, reason: String?)
     /// A page of the jobs with IDs greater than `id` that match the filter. `filter` refers to the states that clients
     /// see.

@@ -13,9 +13,9 @@ package protocol JobSteering {
     func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping Done<Int>)
     /// Changes the dependencies of a job that has not begun.
     func depend(_ id: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping Done<NeedsAnswer>)
-    /// The first of these jobs that would fail at once if it were retried, because its dependency `after` is unmet.
-    /// `state` is the dependency's state; nil if the dependency is unknown. A dependency that is among `ids`, or in one
-    /// of `states`, is no obstacle, because it is retried, too.
+    /// The first of these jobs that would fail immediately if it were retried, because its dependency `after` is unmet.
+    /// `state` is the dependency's state; nil if the dependency is unknown. A dependency that is in `ids`, or whose
+    /// state is in `states`, is no obstacle, because the caller retries the dependency, too.
     nonisolated func hindered(
         of ids: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)?

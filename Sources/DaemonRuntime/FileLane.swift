@@ -66,8 +66,8 @@ package final class FileLane: Sendable {
         return Place(lane: self, number: added.number)
     }
 
-    /// Runs `work` on the lane, and waits at most `patience` for its result. Throws at once if other work in the lane
-    /// has been running for longer than `patience`.
+    /// Runs `work` on the lane, and waits at most `patience` for its result. Throws immediately if other work in the
+    /// lane has been running for longer than `patience`.
     package func wait<Value: Sendable>(
         _ patience: Duration, for work: @escaping @Sendable () throws -> Value
     ) throws -> Value {
@@ -104,7 +104,7 @@ package final class FileLane: Sendable {
         guard isNew else { return }
         Self.total.add(1, ordering: .relaxed)
         // Each thread gets a serial queue, which always runs on its own thread. libdispatch gives a concurrent queue
-        // only a few threads, and checks every second whether they are blocked.
+        // only a few threads, and checks every second whether these threads are blocked.
         DispatchQueue(label: "pipelined.files").async { self.run() }
     }
 

@@ -5,8 +5,8 @@ package import SystemCalls
 /// The `FileLane`s of each mounted disk. A disk that hangs blocks only the threads of its own lanes, however many
 /// requests arrive.
 ///
-/// The daemon's work and clients' requests have separate lanes, so that a client can't block the daemon's work by
-/// passing a path that leads to a hanging disk, for example by a symbolic link.
+/// The daemon's work and clients' requests have separate lanes. A client may pass a path that leads to a hanging disk,
+/// for example through a symbolic link. The hanging disk then blocks only the lanes of clients' requests.
 package enum FileLanes {
     private enum Purpose {
         /// The daemon's own work.
@@ -47,7 +47,7 @@ package enum FileLanes {
     }
 
     /// Resolves symbolic links in the paths of these folders, so that paths below a folder use the lanes of the disk
-    /// that really contains the folder. Until that disk has answered, the folder has lanes of its own.
+    /// that really contains the folder. Until that disk has answered, paths below the folder use separate lanes.
     package static func know(_ folders: some Sequence<String>) {
         for folder in folders {
             let isAsked = state.withLock { state in

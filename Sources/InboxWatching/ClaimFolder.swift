@@ -81,7 +81,8 @@ package struct ClaimFolder: Sendable {
             } catch {
                 if error.isTaken { return false }
                 latest.forget()
-                // If the file still exists, another thread removed the empty folder in between, so try again.
+                // If the file still exists, another thread has removed the empty folder before the rename, so try
+                // again.
                 guard error.isMissing, attempt < 3, try file.status() != nil else {
                     throw SystemError(error.call, "\(path)/\(target)", code: error.code)
                 }

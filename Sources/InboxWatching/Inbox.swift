@@ -44,7 +44,8 @@ package actor Inbox: QueueActor {
     /// of another program.
     var givenBack: Set<FileSystem.Key> = []
     private var checkAt: DispatchTime?
-    /// Identifies the folder that was opened. `mounts` is the highest number of mounts on its path so far.
+    /// Identifies the folder that was opened. `mounts` is the highest number of mounts seen on the folder's path so
+    /// far.
     var place: InboxPlace?
     var mounts = 0
     /// Files that may or may not have been claimed, by claim path.
@@ -62,11 +63,12 @@ package actor Inbox: QueueActor {
     var adopts = false
     /// Calls to `catchUp` that wait until the inbox has begun.
     private var early: [@Sendable (isolated Inbox) -> Void] = []
-    /// Calls to `catchUp` that have not been answered yet.
+    /// Calls to `catchUp` that wait for an answer.
     private let calls = Mutex<[PendingInboxRead]>([])
     private let progress = Mutex((steps: 0, isComputing: false))
 
-    /// Maximum number of claims handed over at once. The inbox waits until they are durable before it takes more.
+    /// Maximum number of claims that the inbox hands over together. Before it takes more files, the inbox waits until
+    /// these claims are durable.
     static let batch = 256
 
     package init(

@@ -1,7 +1,8 @@
 package import SystemCalls
 
-/// Files that were taken but stay in the inbox. The inbox does not take such a file again until it changes. A file is
-/// recognised by its inode under any name, and also by its name, because some file systems change inode numbers.
+/// Files that were taken but stay in the inbox. The inbox does not take such a file again until the file changes. A
+/// file is recognised by its inode, size and time under any name. Because some file systems change inode numbers, a
+/// file is also recognised by its name, size and time.
 package struct KeptFiles: Sendable {
     private var known: Set<FileStatus.Identity> = []
     private var named: [FileSystem.Key: FileStatus.Identity] = [:]

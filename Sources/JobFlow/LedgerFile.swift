@@ -13,8 +13,8 @@ package enum LedgerFile {
         if hadLedger, try isEmpty(places) { try setAside(places) }
         do {
             return try Ledger(path: places.ledger) {
-                // Also runs for a file with only a header. The rows of such a ledger were in its write-ahead log, which
-                // is lost.
+                // This closure also runs for a file that has only a header. The rows of such a ledger were in its
+                // write-ahead log, which is lost.
                 if hadLedger { try writeNote("the ledger \(places.ledger) is missing or empty", places) }
             }
         } catch let error as LedgerError where error.isDamage {

@@ -222,7 +222,7 @@ package final class Owners: ReadsDelegate {
         jobs.fill()
     }
 
-    /// The ledger has become unwritable, or can be written again.
+    /// Called when the ledger has become unwritable, or can be written again.
     private func ledgerChanged() {
         for queue in [queues.download, queues.render] { queue.hold(ledger.problem != nil) }
         shortages.holdInboxes()

@@ -52,8 +52,7 @@ final class Database {
         return rows
     }
 
-    /// Returns the value of the first row. Steps through all rows nevertheless, because the statement may also change
-    /// rows.
+    /// Returns the value of the first row. Steps through all rows, because the statement may also change rows.
     func first<Result>(_ sql: SQL, _ made: (Row) throws -> Result) throws -> Result? {
         var result: Result?
         try forEach(sql) { row in if result == nil { result = try made(row) } }

@@ -27,8 +27,8 @@ extension Ledger {
             """)
     }
 
-    /// Returns the batch with the ID `word`, or else the newest batch with this name. `others` is the number of other
-    /// batches with this name.
+    /// Returns the batch with the ID `word`, or else the newest batch with the name `word`. `others` is the number of
+    /// other batches with this name.
     package nonisolated func find(batch word: String) throws -> (batch: BatchRecord, others: Int)? {
         let named: [Int] = try column("SELECT id FROM batches WHERE name = \(word) ORDER BY id")
         if let number = Int(word), let batch = try batches([number])[number] {

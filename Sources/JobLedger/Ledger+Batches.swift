@@ -16,8 +16,9 @@ package enum BatchNews: String, Sendable {
 /// Triggers record the batch of each changed job in `arrivals`. The ledger checks the batches in `arrivals` before each
 /// commit. So no other code has to count the jobs of a batch, and a crash can't lose the end of a batch.
 extension Ledger {
-    /// Whether any job of the batch is on its way: it has not ended, and does not wait at a barrier. Jobs that depend
-    /// on another job of the batch do not count: if that other job waited at the barrier, both jobs would wait forever.
+    /// Whether any job of the batch is on its way: it has not ended, and does not wait at a barrier. A job that depends
+    /// on another job of the batch does not count. If it counted, and the other job waited at the barrier, both jobs
+    /// would wait forever.
     private static let onWay: SQL = """
         (EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_on_way WHERE jobs.batch = batches.id AND batch IS NOT NULL
             AND \(isUnfinished) AND hold IS NOT 'barrier' AND hold IS NOT 'after')

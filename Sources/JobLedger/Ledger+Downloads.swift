@@ -49,7 +49,7 @@ extension Ledger {
         try read { try Self.queuedCount(entry, upTo: .max, $0) }
     }
 
-    /// Returns how many of the queued jobs start with a download; `all` is the number of queued jobs. Counts either the
+    /// Returns how many of the queued jobs start with a download. `all` is the number of queued jobs. Counts either the
     /// downloads or the other jobs, whichever are fewer, because counting a million rows takes too long.
     package nonisolated func queuedDownloads(among all: Int) throws -> Int {
         try read { database in

@@ -190,8 +190,8 @@ extension Ledger {
         }
     }
 
-    /// Sets the priority of the chosen jobs that are queued or waiting, and logs an event for each job whose priority
-    /// changes. Passes the number of chosen jobs to `done`. Jobs that already had the priority count as well.
+    /// Sets the priority of the chosen jobs that are queued or waiting. Logs an event for each job whose priority
+    /// changes. Passes the number of chosen jobs to `done`, including jobs that already had the priority.
     package nonisolated func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
     ) {

@@ -132,8 +132,9 @@ extension Ledger {
         }
     }
 
-    /// Deletes the rows of files that no longer exist, or were replaced, and logs each removal by a rule or a user.
-    /// Blocks until the change is durable. If the write fails, the next check finds the files again, by `leaving`.
+    /// Deletes the rows of files that no longer exist or were replaced. If a row is marked as `leaving`, also logs the
+    /// removal by a rule or a user. Blocks until the change is durable. If the write fails, the next check finds the
+    /// files again, by `leaving`.
     package nonisolated func forget(kept files: [KeptFile]) {
         guard !files.isEmpty else { return }
         wait(isAsked: true, refused: ()) { ledger in
@@ -149,8 +150,8 @@ extension Ledger {
         }
     }
 
-    /// Sets the recorded time of all files in this place that are older than `earliest` to `time`. Blocks until the
-    /// write is durable or has failed.
+    /// Replaces every recorded time before `earliest` in this place with `time`. Blocks until the write is durable or
+    /// has failed.
     package nonisolated func redate(in place: KeptPlace, before earliest: Double, to time: Double) {
         wait(isAsked: true, refused: ()) { ledger in
             try ledger.writer.run("UPDATE kept SET time = \(time) WHERE place = \(place) AND time < \(earliest)")

@@ -15,7 +15,7 @@ extension Ledger {
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
-    /// Whether a job depends, through unmet dependencies, directly or indirectly on a job of its own batch.
+    /// Whether a job depends on a job of its own batch, directly or through other jobs. Only unmet dependencies count.
     static let comesAfterOwn: SQL = """
         EXISTS (
             WITH RECURSIVE before(id) AS (
@@ -322,9 +322,9 @@ extension Ledger {
         return path.reversed()
     }
 
-    /// Returns one of these jobs that would fail as soon as it was brought back, with its unmet dependency and the
-    /// dependency's state (nil if the ledger has forgotten the dependency). Ignores dependencies that the caller brings
-    /// back as well: they are in `jobs`, or their state is in `states`.
+    /// Returns one of these jobs that would fail as soon as it was brought back. Also returns the job's unmet
+    /// dependency, and the state of this dependency (nil if the ledger has forgotten the dependency). Ignores
+    /// dependencies that the caller brings back as well: they are in `jobs`, or their state is in `states`.
     package nonisolated func hindered(
         of jobs: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)? {

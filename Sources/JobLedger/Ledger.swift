@@ -35,8 +35,8 @@ package actor Ledger: QueueActor {
     private struct Write: Sendable {
         let change: Change
         let refused: Completion?
-        /// Whether a client has requested the write. If the ledger can't commit, it drops such a write, so that the
-        /// client gets an error at once.
+        /// Whether a client has requested the write. While the ledger can't commit, it drops such a write, so that the
+        /// client gets an error immediately.
         let isAsked: Bool
     }
 
@@ -150,7 +150,7 @@ package actor Ledger: QueueActor {
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
     /// Applies `change` with the next group. Calls `done` when the change is durable, or `refused` (by default `done`)
-    /// if it was dropped. A change that is wanted `now` or `soon` starts its group at once, or as soon as the spacing
+    /// if it was dropped. A change that is wanted `now` or `soon` starts its group immediately, or as soon as `spacing`
     /// allows. A change on behalf of a client (`isAsked`) is dropped while the ledger can't be written.
     nonisolated func write(
         wanted: Wanted = .sometime, isAsked: Bool = false,
@@ -220,7 +220,7 @@ package actor Ledger: QueueActor {
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
-    /// Retries a failed group at once. Blocks until the attempt is over.
+    /// Retries a failed group immediately. Blocks until the attempt is over.
     package nonisolated func tryAgain() {
         let over = DispatchSemaphore(value: 0)
         async { ledger in

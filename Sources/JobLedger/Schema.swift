@@ -391,7 +391,7 @@ enum Schema {
             END
             """),
 
-        // The index `jobs_by_recipe` lets recipes take turns, and the batches within a recipe.
+        // The index `jobs_by_recipe` lets recipes take turns, and lets the batches of a recipe take turns.
         Migration(
             name: "turns of recipes and batches",
             """

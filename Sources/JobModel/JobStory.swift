@@ -4,7 +4,7 @@ import ServiceProgram
 /// A job's history, as `pipectl show` prints it. Its size is limited, because the ledger rewrites it at every change of
 /// the job.
 package struct JobStory: Codable, Sendable, Hashable {
-    /// An operation that was started in one of the job's attempts.
+    /// An operation that an attempt of the job has started.
     package struct Chapter: Codable, Sendable, Hashable {
         package var kind: String
         package var queue: String

@@ -6,7 +6,7 @@ import Synchronization
 /// reaching its limit, and would starve all other queues.
 ///
 /// The class has its own `state`, because Foundation's `cancel()` only marks an operation, and Foundation then still
-/// runs the operation's dependents. Here `cancel()` sets `state` to `cancelled` at once, unless the operation has
+/// runs the operation's dependents. Here `cancel()` sets `state` to `cancelled` immediately, unless the operation has
 /// begun.
 ///
 /// Rules for a subclass:

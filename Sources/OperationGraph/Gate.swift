@@ -75,8 +75,8 @@ struct Gate {
         return false
     }
 
-    /// The number of slots that no operation occupies; 0 if operations wait for a slot, or if the gate is closed.
-    /// Operations that wait because of another hold, or because the limit is below 1, do not count. If the limit is
+    /// The number of slots that no operation occupies. It is 0 if the gate is closed, or if operations wait for a slot.
+    /// Operations that wait because the limit is below 1, or because of another hold, do not count. If the limit is
     /// below 1, one slot is spare while no operation runs.
     var spare: Int {
         guard !holds.contains(.closed) else { return 0 }

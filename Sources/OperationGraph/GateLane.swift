@@ -56,8 +56,9 @@ package struct GateLane {
 
     /// Whether the gate admits from this lane before it admits from `other`. `turns` and `otherTurns` are the turns
     /// that the groups of the two lanes have received. The lane whose first operation has the higher priority precedes.
-    /// If the priorities are equal, the lane whose group has received fewer turns precedes; then the lane that the gate
-    /// served longer ago; then the lane whose first operation has the lower position.
+    /// If the priorities are equal, the lane whose group has received fewer turns precedes. If the turns are also
+    /// equal, the lane that the gate served longer ago precedes. If the gate has served neither lane, the lane whose
+    /// first operation has the lower position precedes.
     func precedes(_ other: GateLane, _ turns: Double, _ otherTurns: Double) -> Bool {
         guard let first = waiting.first?.ticket.place, let second = other.waiting.first?.ticket.place else {
             return !waiting.isEmpty

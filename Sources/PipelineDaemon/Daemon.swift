@@ -158,8 +158,8 @@ final class Daemon: Sendable {
         handleSignals()
         if let interval = ServiceManager.watchdogInterval { watchdog.begin(interval) }
         owners.whenOpen { [self] in
-            // Reports readiness on the main queue, after that queue has activated the signal sources: a program that
-            // reads the log line may send a signal at once.
+            // Reports readiness on the main queue, after that queue has activated the signal sources. Otherwise, a
+            // program that reads the log line could send a signal too early.
             DispatchQueue.main.async { self.notifyReady() }
         }
         dispatchMain()

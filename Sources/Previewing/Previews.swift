@@ -125,7 +125,7 @@ package final class Previews {
 
     // MARK: - Turns
 
-    /// Maximum previews that are rendered at once. It is 1 on a small machine.
+    /// Maximum number of previews that are rendered at the same time: 1 on a small machine.
     private var most: Int { max(1, queue.report.effective / 4) }
 
     private func fill() {

@@ -23,8 +23,8 @@ struct SpacingTests {
         #expect(questions(others: false) == 1)
     }
 
-    /// Makes two calls in a row; returns how often the second call asks whether others are on their way. On a busy
-    /// machine the second call may come too late to ask. In that case, this method starts over.
+    /// Calls `keep` twice in a row. Returns how often the second call asks whether more requests are about to arrive.
+    /// On a busy machine, the second call may come too late to ask. In that case, this method starts over.
     private func questions(others: Bool) -> Int {
         for _ in 0..<1000 {
             var spacing = Spacing()

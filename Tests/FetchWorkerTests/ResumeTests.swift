@@ -12,8 +12,8 @@ struct ResumeTests {
     private static let yesterday = "Wed, 21 Oct 2015 07:28:00 GMT"
 
     /// Returns a server that breaks off its first response half-way. Later responses have the header `after`. A request
-    /// with a Range header gets the rest of the body if its If-Range matches `after`. If its If-Range does not match,
-    /// it gets the whole body.
+    /// with a Range header gets the rest of the body if its If-Range matches `after`. Any other request with a Range
+    /// header gets the whole body.
     private static func server(_ header: [String: String], after: [String: String]? = nil) throws -> HTTPServer {
         let header = ["Date": today].merging(header) { $1 }
         let after = after ?? header

@@ -210,8 +210,8 @@ struct LendingTests {
                 try b.over(taken.id)
                 counts[taken.origin, default: 0] += 1
             }
-            // Some imbalance is possible: an origin that gets no processor time while a place is reserved for it loses
-            // the place.
+            // Some imbalance is possible: if an origin gets no processor time while the node keeps a place for it, the
+            // origin loses the place.
             #expect(counts.values.max()! < 5, "\(counts)")
         }
     }

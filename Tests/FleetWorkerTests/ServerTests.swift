@@ -144,7 +144,7 @@ struct ServerTests {
             _ = try a.problem(with: "is lost")
             try await server.restart()
             try a.connected()
-            // A node that uses another node's credentials may not send anything.
+            // The server rejects the messages of a node that uses another node's credentials.
             let twin = try NodeProcess("c", [server.url], files: fleet.files(of: "a"))
             _ = try twin.problem(with: "rejects this node's messages: Permissions Violation")
             let stranger = try MadeFleet(in: "\(folder)/stranger", "a")

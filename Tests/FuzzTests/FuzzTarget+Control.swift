@@ -7,7 +7,7 @@ import ServiceProgram
 extension FuzzTarget {
     static let control: [FuzzTarget] = [frames, calls, answers, moments]
 
-    /// The first byte of the input sets the length of the pieces in which the socket delivers the rest.
+    /// The first byte of the input sets the length of the pieces in which the socket delivers all other bytes.
     private static let frames = FuzzTarget("frames") { bytes in
         guard let length = bytes.first.map({ Int($0) + 1 }) else { return }
         let stream = bytes.dropFirst()

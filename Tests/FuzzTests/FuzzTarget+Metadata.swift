@@ -10,7 +10,7 @@ extension FuzzTarget {
         precondition(EXIF.sized(bytes, 1600, 1200).count == bytes.count, "a block becomes longer")
         guard let exif = EXIF(block: bytes) else { return }
         _ = (exif.date, exif.copyright?.block, exif.sized(1600, 1200).block)
-        // A classic EXIF block holds only small metadata, so only small metadata can be written and read again.
+        // A classic EXIF block has room only for small metadata, so only small metadata can be written and read again.
         let all = [exif.main, exif.photo, exif.place, exif.exchange]
         let isSmall = all.allSatisfy { $0.count < 1000 }
         guard isSmall, !exif.form.isBig else { return }
@@ -33,7 +33,7 @@ extension FuzzTarget {
         let isUnwanted: (XMPPacket.Name) -> Bool = { AttachedPart.isPromised(by: $0) || PlaceName.matches($0) }
         _ = AttachedPart.mayBePromised(in: bytes)
         guard let cut = XMPPacket.cut(bytes, where: isUnwanted) else { return }
-        // The packet may have no element left, so wrap it in one before it is read again.
+        // The packet may have no element left, so it is wrapped in an element `x` before it is read again.
         let left = Array("<x>".utf8) + cut + Array("</x>".utf8)
         precondition(XMPPacket.cut(left, where: isUnwanted) == left, "something unwanted is left")
         let texts = XMPTexts(description: "<a> & b", credit: "\"c\"")

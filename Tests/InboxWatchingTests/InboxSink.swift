@@ -57,7 +57,7 @@ final class InboxSink: IntakeSink {
         isTaking.continuation.yield()
         counted()
         guard let gate else { return done() }
-        // The gate blocks its thread, so the wait runs on a thread of its own instead of the inbox's.
+        // `gate.wait()` blocks its thread, so the sink calls it on a thread other than the inbox's.
         DispatchQueue.global().async {
             gate.wait()
             done()

@@ -12,8 +12,8 @@ import Testing
 struct ConfigurationInForceTests {
     private static let places = Places.laidOut(below: "/srv/pictures")
 
-    /// Returns a configuration with this window size. The name of its only recipe repeats the size, so that a mixture
-    /// of two configurations is noticed.
+    /// Returns a configuration with this window size. The name of its only recipe contains the size, so that the test
+    /// notices a mixture of two configurations.
     private func loaded(window: Int) -> LoadedConfiguration {
         let settings = ConfigurationText(name: "test.conf", text: "[Queues]\nWindow=\(window)\n")
         let recipe = ConfigurationText(

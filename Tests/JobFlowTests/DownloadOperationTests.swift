@@ -161,7 +161,7 @@ struct DownloadOperationTests {
     func changed() async throws {
         let other = Data(Self.body.reversed())
         let server = try HTTPServer { request, connection in
-            // The server ignores If-Range, and sends the rest of a different file.
+            // The server ignores If-Range, and sends the remaining bytes of a different file.
             guard request.headers["range"] == nil else {
                 return try connection.reply(
                     206,
@@ -208,7 +208,8 @@ struct DownloadOperationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
     }
 
-    /// Sends the first 100,000 bytes and then stalls. A client that requests the rest gets it.
+    /// Returns a server that sends the first 100,000 bytes and then stalls. If a client requests the remaining bytes,
+    /// the server sends them.
     private static func pausingServer() throws -> HTTPServer {
         try HTTPServer { request, connection in
             guard request.headers["range"] != nil else {

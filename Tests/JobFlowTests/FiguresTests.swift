@@ -21,7 +21,7 @@ struct FiguresTests {
             #expect(done >= Int64(last) && done < 1000 && left > 0)
             last = Double(done)
         }
-        // A report below the shown figure does not lower that figure; a report above it raises it.
+        // A report below the shown figure does not lower the figure. A report above the figure raises it.
         let told = figures.done(at: 6001)
         figures.take(990, of: 1000, at: 6001)
         #expect(told > 990 && figures.done(at: 6001) == told)

@@ -92,7 +92,7 @@ struct InboxesTests {
                         #expect(sink.gate.isOpen)
                         continuation.resume()
                     }
-                    // An empty set of inboxes has nothing to wait for, so this body runs at once and opens the gate.
+                    // This call waits for no inbox, so its body runs immediately and opens the gate.
                     inboxes.whenOpened([], on: line) { sink.gate.open() }
                 }
             }

@@ -41,8 +41,8 @@ struct JobLifeTests {
         return letter + (stage.flatMap { stages[$0] } ?? "") + (stop ?? "")
     }
 
-    /// A line for each state. For each event it has the next state, a dot if the state stays the same, or a dash if the
-    /// event can't occur.
+    /// A line for each state. The line shows, for each event, the next state, or a dot if the state stays the same, or
+    /// a dash if the event can't occur.
     private static var table: [String] {
         states.map { state in
             let next = events.map { event in

@@ -86,7 +86,7 @@ struct JobRunnerTests {
             Coordination.sync {
                 #expect(fixture.owners.jobs.ids == [2] && fixture.owners.jobs.counts[.done] == 1)
             }
-            // The runner completes at once for a job that does not exist.
+            // The runner calls the completion immediately if the job does not exist.
             await withCheckedContinuation { continuation in
                 Coordination.async { runner.conclude(9, Publisher.Outcome()) { continuation.resume() } }
             }

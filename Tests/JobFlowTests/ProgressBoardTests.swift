@@ -58,7 +58,7 @@ struct ProgressBoardTests {
             await fixture.until { progress[1]?.inWindow == 1 && progress[nil] == nil }
             end(2, in: fixture)
             await fixture.until { progress.present == [2] }
-            // A job that has not begun needs no record, so it leaves the board at once.
+            // A job that has not begun needs no record, so it leaves the board immediately.
             Coordination.sync {
                 #expect(fixture.owners.jobs[3].map(fixture.owners.runner.takeBack) == true)
                 #expect(progress.present == [])

@@ -263,7 +263,7 @@ struct PublishingTests {
                 [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
             let target = "\(folder)/out/same.jpg"
             if isCopied {
-                // A copy with the same times looks like a hard link on a file system without stable inode numbers.
+                // On a file system without stable inode numbers, a copy with the same times looks like a hard link.
                 try FileManager.default.copyItem(atPath: "\(folder)/1", toPath: target)
                 let file = try Descriptor.open("\(folder)/1", O_RDONLY)
                 try FileSystem.copyTimes(of: file, to: Descriptor.open(target, O_WRONLY))

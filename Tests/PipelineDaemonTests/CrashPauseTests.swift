@@ -15,7 +15,7 @@ struct CrashPauseTests {
         }
         #expect(pauses.prefix(10) == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
         #expect(pauses.last == 60)
-        // The count restarts once the daemon has run for a while, and when the file with the count is invalid.
+        // The count restarts in two cases: the daemon has run for a while, or the file with the count is invalid.
         #expect(CrashPause(after: latest.text, at: latest.began + 600).crashes == 1)
         #expect(CrashPause(after: "x", at: 1).crashes == 0)
         #expect(CrashPause(after: "3 5000", at: 1).pause == .zero)

@@ -6,8 +6,8 @@ import Testing
 @testable import RenderWorker
 @testable import WorkerConfinement
 
-/// Checks that the lists of system calls suit every processor. A list skips calls that a processor lacks, so it must
-/// also contain the call that glibc uses there instead.
+/// Checks that the lists of system calls suit every processor. If a processor lacks a call of a list, the list must
+/// also contain the call that glibc uses on this processor instead.
 struct CallRuleTests {
     /// libseccomp's architecture constants, which equal the kernel's.
     enum Processor: UInt32, CaseIterable {

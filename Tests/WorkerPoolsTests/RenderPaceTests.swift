@@ -29,8 +29,8 @@ struct RenderPaceTests {
 
 @Suite("The price of lending")
 struct LendingPriceTests {
-    /// One megabyte of sources. Before any measurement, the price of lending them is estimated at 12 ms, which is the
-    /// sum for both nodes.
+    /// One megabyte of sources. Before any measurement, the estimated price of lending these bytes is 12 ms for both
+    /// nodes together.
     private let megabyte = LentBytes.sources([1_000_000])
     private let start = ContinuousClock.now
 

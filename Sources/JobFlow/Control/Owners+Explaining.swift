@@ -181,8 +181,8 @@ extension Owners {
         let path = FileSystem.relative(original, to: place).split(separator: "/").dropFirst().joined(separator: "/")
         for path in [path, ResultName.unnumbered(path)] {
             let record = try newest(path) {
-                // The ledger records a move after the file has moved, so `source` may be outdated. Therefore compares
-                // the inode, too.
+                // The ledger records a move after the file has moved, so `source` may be outdated. For this reason, the
+                // inode is compared as well.
                 $0.source == original || $0.file.inode == there?.identity.inode
                     || $0.needsDownload && Disposal.absentPath($0, places) == original
             }
@@ -240,7 +240,7 @@ extension Owners {
         return explanation
     }
 
-    /// Explains a file that belongs to a job; shows the plan unless the job has ended.
+    /// Explains a file that belongs to a job. Shows the plan unless the job has ended.
     private func linked(_ record: JobRecord, _ what: String) -> Known {
         var known = planned(
             configurationInForce.recipe(record.order.recipe), record.order,

@@ -34,7 +34,7 @@ extension Owners {
         return "PerHost=\(most) holds it back: \(downloads) running"
     }
 
-    /// The queues that start no operations at present, each with the reason.
+    /// The queues whose queued jobs are shown as waiting, each with the reason.
     nonisolated var stoppedQueues: [(entry: FirstQueue, reason: String)] {
         FirstQueue.allCases.compactMap { entry in queues.waitReason(entry).map { (entry, $0) } }
     }

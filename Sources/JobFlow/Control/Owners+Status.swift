@@ -58,16 +58,16 @@ extension Owners {
         }
     }
 
-    /// Returns a sentence that names the first host whose downloads PerHost= holds back, and the number of other such
-    /// hosts; nil if PerHost= holds back no downloads.
+    /// Returns a sentence about the hosts whose downloads PerHost= holds back: the name of the first host, and the
+    /// number of other hosts. Returns nil if PerHost= holds back no downloads.
     private func heldDownloads(in queue: GatedQueue) -> String? {
         guard case let hosts = queue.heldGroups, let first = hosts.first else { return nil }
         let others = hosts.count > 1 ? " and \((hosts.count - 1).counted("other host"))" : ""
         return "PerHost=\(configuration.settings.downloads.perHost) holds back downloads from \(first)\(others)"
     }
 
-    /// Returns the number of queued jobs, by the queue in which they start. If the ledger can't be read, counts all
-    /// queued jobs for `render`; the status then reports the error as a problem.
+    /// Returns the number of queued jobs, by the queue in which they start. If the ledger can't be read, the result
+    /// counts every queued job under `render`; the status then reports the error as a problem.
     func queuedCounts() -> [FirstQueue: Int] {
         let all = max(0, jobs.counts[.queued])
         let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0

@@ -20,8 +20,8 @@ actor HookRun: QueueActor {
     private var said: [UInt8] = []
     private var timedOut = false
 
-    /// Starts `program`. When the program has ended, calls `ended` once. Passes nil if the program succeeded, and
-    /// otherwise the problem.
+    /// Starts `program`. When the program has ended, calls `ended` once: with nil if the program succeeded, and
+    /// otherwise with the problem.
     init(
         _ program: String, event: [UInt8], environment: [String], timeout: Duration, on executor: QueueExecutor,
         ended: @escaping @Sendable (String?) -> Void

@@ -145,7 +145,7 @@ package actor Hooks: QueueActor {
         }
     }
 
-    /// Looks for events that may have been appended to the log.
+    /// Checks the log for new events.
     package nonisolated func eventsAppended() {
         if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }

@@ -154,8 +154,8 @@ package final class Inboxes {
         giveUp(once, after: some.map(\.steps))
     }
 
-    /// Gives up once HangTimeout passes without progress. An inbox that makes progress will answer after its current
-    /// work.
+    /// Stops waiting for the silent inboxes if none of them makes progress within HangTimeout. An inbox that makes
+    /// progress will answer after its current work.
     private func giveUp(_ once: Once, after former: [Int]) {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             guard !once.isOver else { return }

@@ -17,8 +17,9 @@ extension JobIntake {
     /// The parsed list, or the reason why it can't be read.
     private typealias Reading = Result<AddressList, JobFailure>
 
-    /// Enters files from an inbox. `lists` are lists of URLs, and `others` are pictures. Each list itself gets a job,
-    /// too, which is recorded as ended at once. That way, the daemon disposes of the list as of any other original.
+    /// Enters files from an inbox. `lists` are lists of URLs, and `others` are pictures. Each list itself also becomes
+    /// a job, which is recorded as ended immediately. The daemon therefore disposes of the list like any other
+    /// original.
     ///
     /// Runs on the inbox's queue, because the inbox's disk may hang.
     package nonisolated func accept(

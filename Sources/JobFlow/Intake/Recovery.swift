@@ -23,8 +23,8 @@ package struct Recovery: Sendable {
     func recover() throws {
         for var job in try ledger.interrupted() {
             if job.intent != nil {
-                // Queues the job again. Its publish operation then completes the publish intent, in turn with the other
-                // work on the outbox.
+                // Queues the job again. Its publish operation waits for its turn on the outbox, and then completes the
+                // publish intent.
                 queueAgain(&job)
             } else if job.state == .cancelling {
                 job.end(.cancelled, at: Timestamp.now())
@@ -108,12 +108,12 @@ package struct Recovery: Sendable {
                 + "\(places.recovered)/added; drop them into an inbox, or remove them")
     }
 
-    /// Whether the file at `source`, a path that the ledger does not contain, is the missing original of a job. If so,
-    /// corrects the job's row, or moves the file to the path in the row.
+    /// The ledger does not contain the path `source`. Returns whether the file at this path is the missing original of
+    /// a job. If so, corrects the job's row, or moves the file to the path in the row.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // Considers only jobs whose original should be in a work folder. An original that was moved to its final place
-        // or removed belongs to the user again, and the user may have dropped the same file into the inbox once more.
+        // Considers only jobs whose original should be in a work folder. If a job's original was moved to its final
+        // place or removed, the user may have dropped the same file into the inbox once more, as a new picture.
         return try jobs.filter { isAtWork($0) && !$0.removesOriginal }
             .contains { try putRight($0.id, source: source) }
     }

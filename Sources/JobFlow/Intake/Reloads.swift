@@ -110,8 +110,8 @@ package final class Reloads {
         }
     }
 
-    /// Looks for a configured filter that a worker lacked. If the filter's file still exists, the daemon assumes that
-    /// the copy in use is damaged, and copies the plugins again. Calls `done` only if the new copies have the filter.
+    /// Called when a worker lacked a configured filter. If the filter's file still exists, the daemon assumes that the
+    /// copy in use is damaged, and copies the plugins again. Calls `done` only if the new copies have the filter.
     func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
         guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
             return

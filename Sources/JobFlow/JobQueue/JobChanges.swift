@@ -73,8 +73,7 @@ package struct JobChanges {
         waiters.waitUntilStopped(chosen.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [ledger] in
             let rows = rows.withLock { $0 }
-            // A job that had not begun leaves the window at once. At that moment, its cancellation may not be durable
-            // yet.
+            // A job that had not begun leaves the window immediately, possibly before its cancellation is durable.
             ledger.whenDurable {
                 Coordination.async {
                     let isCancelled: (Job) -> Bool = {

@@ -3,7 +3,8 @@ import JobLedger
 import JobModel
 import ServiceProgram
 
-/// Reads the jobs that match a filter, up to the ID `last`, in portions, so that other work can run in between.
+/// Reads the jobs that match a filter, up to the ID `last`. Reads them in portions, so that other work can run between
+/// two portions.
 @Coordination
 struct JobPortions {
     /// Jobs per portion. The caller changes all jobs of a portion together, so that they share a few commits.

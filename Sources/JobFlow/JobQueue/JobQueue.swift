@@ -130,7 +130,7 @@ package final class JobQueue {
         turns[.render].share = max(8, half)
     }
 
-    /// Takes newly inserted rows into the window. Rows that precede all rows outside the window enter at once. The
+    /// Takes newly inserted rows into the window. Rows that precede all rows outside the window enter immediately. The
     /// window reads the other rows from the ledger later, when it has room.
     func fill(inserted rows: [JobRecord]) {
         var left: Priority?
@@ -140,8 +140,9 @@ package final class JobQueue {
         fill(arrived: left)
     }
 
-    /// Takes the row into the window if it may enter at once. Returns true if the row need not be read from the ledger,
-    /// because it is in the window, or has just left it. Downloads never enter at once: the window reads them by host.
+    /// Takes the row into the window if it may enter immediately. Returns true if the row need not be read from the
+    /// ledger, because the row is in the window or has just left it. Downloads never enter immediately: the window
+    /// reads downloads by host.
     private func takeAtOnce(_ row: JobRecord) -> Bool {
         if jobs[row.id] != nil || ending.contains(row.id) { return true }
         let room = WindowRoom(size: configuration.settings.window)

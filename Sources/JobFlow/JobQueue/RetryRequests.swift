@@ -24,8 +24,9 @@ package struct RetryRequests {
     }
 
     /// Retries the jobs in `records`, and all jobs in one of `states` that were accepted before this call. Also queues
-    /// the jobs in `early`, which wait for a scheduled retry, or all such jobs if `early` is nil. `batch` restricts
-    /// everything except `records` to the jobs of one batch. Calls `done` when the changes are durable.
+    /// the jobs in `early`, which wait for a scheduled retry. If `early` is nil, queues all jobs that wait for a
+    /// scheduled retry. `batch` restricts everything except `records` to the jobs of one batch. Calls `done` when the
+    /// changes are durable.
     package func revive(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
         done: @escaping Done<RetryOutcome>

@@ -38,8 +38,8 @@ struct Turns {
         if room(for: lane) > share / 2 { due.insert(lane) } else { due.remove(lane) }
     }
 
-    /// Marks the lane as no longer full, because it has no more rows outside the window, or because a later query for
-    /// all lanes will find its rows.
+    /// Marks the lane as no longer full. Either the lane has no more rows outside the window, or a later query for all
+    /// lanes will find the lane's rows.
     mutating func open(_ lane: Lane) {
         full.remove(lane)
         due.remove(lane)

@@ -80,10 +80,10 @@ package final class Waiters {
         check()
     }
 
-    /// Reads from the ledger whether a batch has ended, and which of its jobs are over but not yet reported: jobs that
-    /// ended before the client began to wait, and jobs that were changed in bulk. Runs the read on another queue,
-    /// because the batch may have many jobs. Reads no jobs if each waiter of the batch has already received a report
-    /// for every ended job.
+    /// Reads from the ledger whether a batch has ended, and which of its jobs are over but not yet reported. These jobs
+    /// ended before the client began to wait, or were changed in bulk. Runs the read on another queue, because the
+    /// batch may have many jobs. Reads no jobs if each waiter of the batch has already received a report for every
+    /// ended job.
     private func lookUp(batch: Int) {
         guard reading.updateValue(reading[batch] != nil, forKey: batch) == nil else { return }
         let reported = waits.filter { $0.batch == batch }.map(\.reported.count).min()

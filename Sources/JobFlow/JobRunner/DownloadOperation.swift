@@ -219,8 +219,8 @@ package final class DownloadOperation: AsyncOperation, ImageProviding, @unchecke
         }
     }
 
-    /// Removes the partial file, unless a later attempt can resume the download. Then finishes the operation: as
-    /// failed, or as cancelled if `failure` is nil.
+    /// Removes the partial file, unless a later attempt can resume the download. Then finishes the operation as failed,
+    /// or as cancelled if `failure` is nil.
     private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure
         failure?.stage = FetchedFile.stage

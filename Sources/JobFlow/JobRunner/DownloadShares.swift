@@ -35,8 +35,8 @@ struct DownloadShares {
     /// Makes this node download the job's picture itself next time. `host` is set if the other node failed to download
     /// from this host.
     mutating func downloadHere(_ id: Int, host: String?) {
-        // Cancelled jobs stay in the set, so this empties the set when it has grown too large. Another node may then
-        // get a job of the set once more, and return it once more.
+        // The set also keeps cancelled jobs, so it is emptied when it has grown too large. After that, another node may
+        // get a job that has been returned already, and may return the job once more.
         if returned.count > 10_000 { returned = [] }
         returned.insert(id)
         hosts = hosts.filter { $0.value.end > .now }

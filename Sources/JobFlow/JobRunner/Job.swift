@@ -16,8 +16,8 @@ package final class Job {
     /// The lane in which the job has entered the window.
     package let lane: Lane
     package let entry: FirstQueue
-    /// Downloads the URL. Nil if the job has no URL, if the picture is already on this node, or if another node
-    /// downloads or has downloaded it.
+    /// Downloads the URL. Nil in three cases: the job has no URL; the picture is already on this node; another node
+    /// downloads or has downloaded the picture.
     package let download: DownloadOperation?
     package let render: RenderOperation
     /// Publishes the results. Nil if another barrier follows, because jobs publish only after the last barrier.

@@ -1,8 +1,8 @@
 package import PipelineModel
 
-/// The state machine of a job in the window. For each event in each state, it defines the next state and the effects
-/// that the runner must carry out. It reads no clock and touches no file, so a test can check every pair of event and
-/// state.
+/// The state machine of a job in the window. For each event in each state, the machine defines the next state and the
+/// effects that the runner must carry out. The machine reads no clock and touches no file, so a test can check every
+/// pair of event and state.
 package enum JobLife: Hashable {
     /// The progress of the job, as clients see it. A job that is cancelled after it has begun is shown as `cancelling`
     /// instead.
@@ -26,7 +26,7 @@ package enum JobLife: Hashable {
     /// The job's operations wait or execute.
     case working(Stage)
     /// The ledger has recorded the job's publish intent, or is recording it. The job ends `done` unless publishing
-    /// fails. `pending` is a stop that was requested earlier; it takes effect only if publishing fails.
+    /// fails. `pending` is a stop that was requested earlier; the stop takes effect only if publishing fails.
     case publishing(Stage, pending: Stop?)
     /// The job's operations are being stopped.
     case stopping(Stop, Stage)

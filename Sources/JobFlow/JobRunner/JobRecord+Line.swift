@@ -8,8 +8,8 @@ extension JobRecord {
         let results = outputs.map(\.path).map { path in
             path.hasPrefix(places.data + "/") ? String(path.dropFirst(places.data.count + 1)) : path
         }
-        // Formats the time by hand, because Foundation's formatting costs more than the rest of the line, and each job
-        // writes a line.
+        // Formats the time by hand, because each job writes a line, and Foundation's formatting costs more than
+        // everything else in the line.
         let hundredths = Int((max(0, time) * 100).rounded())
         let took = "\(hundredths / 100).\(hundredths / 10 % 10)\(hundredths % 10) s"
         let shown = results.isEmpty ? "nothing" : results.joined(separator: ", ")

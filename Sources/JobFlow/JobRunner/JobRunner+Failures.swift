@@ -133,8 +133,8 @@ extension JobRunner: ShortagesDelegate {
     }
 
     /// Checks whether the job of this row needs a resource that is known to be missing. If so, puts all jobs that need
-    /// the resource into the state `waiting`, and returns true. Considers only three kinds of resources: the recipe's
-    /// hours, outboxes that have not been swept, and the filters and encoders without which the job would fail.
+    /// the resource into the state `waiting`, and returns true. Considers only the recipe's hours, outboxes that have
+    /// not been swept, and the filters and encoders without which the job would fail.
     func isSetAside(_ row: JobRecord) -> Bool {
         if let reason = shortages.hours.reason(against: row) {
             setAside(.hours(row.order.recipe), because: reason)

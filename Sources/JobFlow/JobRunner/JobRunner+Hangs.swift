@@ -8,7 +8,7 @@ import ServiceProgram
 import SystemCalls
 
 /// Finds jobs whose file system does not answer. The daemon can't stop a system call that hangs. So the operation that
-/// has made the call gives up its slot in the queue, and no further work for the same folder begins.
+/// has made the call gives up its slot in the queue, and no further work for the same inbox or outbox begins.
 extension JobRunner {
     func lookForHangs() {
         let latest = DispatchTime.now() - configuration.settings.hangTimeout.dispatch

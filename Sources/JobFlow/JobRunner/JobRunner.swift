@@ -125,7 +125,7 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
             showPause(job)
             stopIfStill(job)
             if job.publish == nil { cross(job) }
-            // A drain does not wait for rendered jobs that can't be published, so a drain may have ended now.
+            // A drain does not wait for rendered jobs that can't be published, so this event may complete a drain.
             events?.jobRested()
         case .failed:
             job.note(job.render.header)
@@ -191,8 +191,8 @@ package final class JobRunner: JobQueueDelegate, JobOperationsDelegate {
     /// Records the publish intent. From then on, the job can no longer be cancelled.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = jobs[id], job.life.goesOn else { return done(false) }
-        // Nil unless the job has an intent already. In that case, another file has taken the name of a result, and this
-        // call replaces the intent.
+        // The job's earlier intent; nil if there is none. An earlier intent exists if another file has taken the name
+        // of a result meanwhile. In that case, this call replaces the intent.
         let former = job.record.intent
         advance(job, .intends)
         job.record.intent = intent

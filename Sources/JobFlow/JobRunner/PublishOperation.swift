@@ -72,8 +72,8 @@ package final class PublishOperation: AsyncOperation, ImageProviding, @unchecked
         with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
         done: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        // The wait for the turn counts as file work, too: an outbox that does not answer blocks the turns ahead, and
-        // the job should notice that.
+        // The time that the job waits for its turn counts as file work, too: if the outbox does not answer, the turns
+        // ahead hang, and the daemon must notice that this job is affected.
         fileWork.begin(order.outbox)
         publisher.line(of: order.outbox).take(
             OutboxLine.Turn(files: files, work: work) { [self] error in

@@ -215,8 +215,9 @@ package final class RenderOperation: AsyncOperation, ImageProviding, @unchecked 
         }
     }
 
-    /// Runs `body`, which may wait for the disk of `path`, in that disk's lane. The wait for the lane counts as file
-    /// work, too: a disk that does not answer blocks the work ahead in the lane, and the job should notice that.
+    /// Runs `body`, which may wait for the disk of `path`, in that disk's lane. The time in the lane's queue counts as
+    /// file work, too: if the disk does not answer, the work ahead hangs, and the daemon must notice that this job is
+    /// affected.
     private func onDisk<Value: Sendable>(
         of path: String, _ body: @escaping @Sendable () throws -> Value,
         then next: @escaping @Sendable (Result<Value, any Error>) -> Void

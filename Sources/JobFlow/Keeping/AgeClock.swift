@@ -36,8 +36,8 @@ package final class AgeClock {
     }
     weak var events: (any DaemonEvents)?
 
-    /// The earliest time that a file can have, because pipelined did not exist before 2026. An earlier time comes from
-    /// a machine whose clock had not been set yet.
+    /// The earliest plausible time at which the daemon can have kept a file, because pipelined did not exist before
+    /// 2026. An earlier recorded time comes from a machine whose clock had not been set yet.
     nonisolated static let earliest = 1_767_225_600.0
     /// Number of seconds by which the trusted time must change before it is recorded again.
     private static let step = 3600.0

@@ -40,7 +40,7 @@ package final class DiskFigures {
                     return !answered
                 })
             else { return }
-            // The earlier figure of a disk that does not answer now is out of date.
+            // If a disk does not answer now, its earlier figure is out of date.
             for folder in folders where late.contains(folder) || waits(group, for: folder) {
                 known[folder] = nil
                 late.insert(folder)

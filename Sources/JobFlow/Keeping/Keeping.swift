@@ -51,7 +51,8 @@ package final class Keeping {
         forgetOld()
         let tidying = tidying
         files.async {
-            // If the ledger can't be read, it has already reported why, and the next start finishes the removals.
+            // If the ledger can't be read, the ledger has already reported the reason, and the next start finishes the
+            // removals.
             try? tidying.goOn()
         }
         look()
@@ -118,7 +119,7 @@ package final class Keeping {
                 seen.problems.append("\(wish.by): \(outcome.refused) files can't be removed: \(refusal)")
                 seen.next = min(seen.next, now + pause)
             } else if let age, let oldest = try tidying.ledger.oldestKept(in: place) {
-                // A file beyond its age limit that still exists is being brought back, or its disk is not mounted.
+                // If a file beyond its age limit was not removed, it is being brought back, or its disk is not mounted.
                 seen.next = min(seen.next, oldest + age > now ? oldest + age : now + pause)
             }
         }

@@ -6,9 +6,9 @@ package import OperationGraph
 /// A job in progress as a tree of Foundation's `Progress`: the job is the root, and its current operations are the
 /// children. Work beyond the next barrier has no operations yet, and counts as remaining work.
 ///
-/// Each request builds a new tree on the coordination queue, and the tree never changes afterwards. The reason is that
-/// on Linux, `Progress` has no lock, its fractions lose precision with each change, and they are wrong if a total
-/// becomes zero.
+/// Each request builds a new tree on the coordination queue, and the tree never changes afterwards, because `Progress`
+/// has flaws on Linux: it has no lock, its fractions lose precision with each change, and the fractions are wrong if a
+/// total becomes zero.
 @Coordination
 package struct JobProgress {
     /// Number of units that each job contributes to the total of its batch.

@@ -8,7 +8,7 @@ package import PipelineModel
 package final class Meters {
     package private(set) var counters = Counters()
 
-    /// Counts an ended operation, whether its job continues, is retried, or ends.
+    /// Counts an operation that has ended, no matter what happens to its job afterwards.
     package func ended(_ chapter: JobStory.Chapter) {
         var all = counters.operations[chapter.kind] ?? Counters.Operations()
         if let started = chapter.started, let finished = chapter.finished { all.durations.add(finished - started) }

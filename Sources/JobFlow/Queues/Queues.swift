@@ -62,7 +62,8 @@ package final class Queues {
         }
     }
 
-    /// Returns the reason why no queued job starts in this queue; nil if jobs can start.
+    /// Returns the reason why queued jobs of this queue are shown as waiting: the queue is paused, or the ledger can't
+    /// be written. Nil otherwise, even if the queue's limit is 0.
     package nonisolated func waitReason(_ entry: FirstQueue) -> String? {
         let report = self[entry].report
         return report.paused ? report.pauseText : ledger.unwritableReason
@@ -76,8 +77,8 @@ package final class Queues {
         for (queue, limit) in zip(pausable, limits) { queue.set(live[queue.name] ?? limit) }
     }
 
-    /// Returns the limit that a user has set for this queue since the start, and whether the limit is saved for the
-    /// next start; nil if no user has set a limit.
+    /// Returns the limit that a user has set for this queue since the start; nil if no user has set a limit. `isSaved`
+    /// says whether the limit is saved for the next start.
     package func live(of key: String) -> (limit: QueueLimit, isSaved: Bool)? {
         live[key].map { ($0, saved.contains(key)) }
     }
@@ -143,7 +144,7 @@ package final class Queues {
         }
     }
 
-    /// Pauses these queues at once. Calls `done` when the ledger has recorded the pauses.
+    /// Pauses these queues immediately. Calls `done` when the ledger has recorded the pauses.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
         events?.queuesPaused()

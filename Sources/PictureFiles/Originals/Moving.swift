@@ -30,7 +30,8 @@ package enum Moving {
     ) throws -> Bool {
         for attempt in 0... {
             do {
-                // Use the open folder from here on: somebody may replace the folder at this path with a link.
+                // From here on, use the open folder instead of the path, because somebody may replace the folder at
+                // this path with a link.
                 let folder = try opening?() ?? open(path)
                 if try move(from, to: name, in: folder) { return true }
                 guard try FileSystem.isPlaceholder(name, in: folder) else { return false }

@@ -23,8 +23,8 @@ package protocol OriginalMoverDelegate: AnyObject {
     func delaysChanged()
     /// Called when the ledger could not list the originals that still have to be moved.
     func backlogUnread()
-    /// Runs `body` on `line` once these inboxes are open. Before that, the ledger may not know all of their claimed
-    /// files.
+    /// Runs `body` on `line` once these inboxes are open. Before that, claimed files of these inboxes may be missing
+    /// from the ledger.
     func whenOpened(_ inboxes: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void)
 }
 

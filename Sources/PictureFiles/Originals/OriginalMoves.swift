@@ -64,8 +64,8 @@ package final class OriginalMoves {
             do {
                 // The intermediate pictures from before a barrier are no longer needed.
                 for file in record.staged { try FileSystem.remove(file.path) }
-                // Withdraws the job's results from the outbox, if there are any. Only a job that has not published its
-                // results, or was undone, still has an intent.
+                // Withdraws the job's results from the outbox, if there are any. A job has an intent only if it has not
+                // published its results, or if it was undone.
                 if let intent = record.intent { try publisher.takeBack(intent) }
                 let source = try disposal.dispose(record)
                 if source == nil {

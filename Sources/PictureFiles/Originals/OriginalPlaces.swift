@@ -45,9 +45,9 @@ package struct OriginalPlaces: Sendable {
         return (same ?? found.first { job.isUnchangedOriginal($0.1) })?.0
     }
 
-    /// A path that no job uses, from which the original can be processed again. A file may exist there, however. Paths
-    /// in `free` are known to be unused by jobs. Returns the current path of an original that is kept in place or is
-    /// already in a workplace, because such an original is not moved.
+    /// Returns a path from which the original can be processed again. If the original is kept in place or is already in
+    /// a workplace, it is not moved, so this is its current path. Otherwise, no job uses the path, but a file may exist
+    /// there. `free` contains paths that are known to be unused by jobs, and `taken` contains paths to avoid.
     package func start(
         of job: JobRecord, for order: WorkOrder, except taken: Set<String>, free: Set<String> = []
     ) throws -> String {

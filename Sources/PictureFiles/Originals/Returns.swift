@@ -196,7 +196,8 @@ package final class Returns: Sendable {
                 try move(&record, order, to: start, originals)
             }
             if record.state == .failed { try? FileSystem.remove(Explanation.path(of: old)) }
-            // If the job's priority differs from its old order's priority, a user has set it. The job keeps it.
+            // If the job's priority differs from its old order's priority, a user has set the job's priority. In that
+            // case, the job keeps its priority.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
             if record.state == .done { record.former = record.order }
             record.order = order

@@ -1,7 +1,8 @@
 package import JobLedger
 import SystemCalls
 
-/// Counts files in the archive that belong to no job: History= has dropped their jobs, or somebody has put them there.
+/// Counts files in the archive that belong to no job. Either History= has dropped their jobs, or somebody has put the
+/// files there.
 package struct UnknownOriginals {
     package let ledger: Ledger
     package let archive: String

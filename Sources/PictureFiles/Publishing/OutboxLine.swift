@@ -30,7 +30,7 @@ package final class OutboxLine: Sendable {
     /// disk.
     package let reserved = Mutex<Set<String>>([])
     private let waiting = Mutex<[Turn]>([])
-    /// Called while many results arrive at once; returns whether to wait for the results of other jobs in flight.
+    /// Called while many results arrive together; returns whether to wait for the results of other jobs in flight.
     private let awaitsOthers: @Sendable () -> Bool
     /// Delays a group if the previous group had several turns, so a single job never waits. Used only on `queue`.
     private let spacing = Mutex(Spacing())

@@ -94,7 +94,7 @@ extension Publisher {
 }
 
 extension Set<String> {
-    /// Adds names, and returns the names that no other publication had reserved.
+    /// Reserves these names. Returns the names that were not reserved before, by this publication or another one.
     fileprivate mutating func take(_ names: [String]) -> Set<String> {
         let new = Set(names).subtracting(self)
         formUnion(new)

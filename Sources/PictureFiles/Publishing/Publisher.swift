@@ -40,7 +40,8 @@ package final class Publisher: Sendable {
         fileprivate mutating func add(_ step: PublishIntent.Step, _ picture: JobStory.Picture?) {
             folders.insert(FileSystem.folder(of: step.target))
             guard !step.isWithdrawal else {
-                // This rename is certain to be durable only once its target folder is synced, too.
+                // A withdrawal moves the earlier result to staging. This rename is certain to be durable only once the
+                // staging folder is synced, too.
                 folders.insert(FileSystem.folder(of: step.staging))
                 return
             }
@@ -52,7 +53,7 @@ package final class Publisher: Sendable {
     package typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
     private let lines = Mutex<[String: OutboxLine]>([:])
-    /// Called while many results arrive at once; returns whether to wait for the results of other jobs in flight.
+    /// Called while many results arrive together; returns whether to wait for the results of other jobs in flight.
     private let awaitsOthers: @Sendable () -> Bool
 
     package init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }

@@ -43,8 +43,8 @@ package struct ResultName {
         return "\(folder)/\(Self.shortened(stem, toFit: ending))\(ending)"
     }
 
-    /// The part of a name that distinguishes this result from the other results: `.thumb`, or nothing, or `-avif` if
-    /// several results have the same suffix.
+    /// The part of a name that distinguishes this result from the other results, such as `.thumb`. If the output is
+    /// named after its format, the part is empty, or `-avif` if several results have the same suffix.
     private func mark(_ staged: ImageHandle.Staged, of all: [ImageHandle.Staged]) -> String {
         guard let name = staged.picture.name else { return "" }
         guard staged.isNamedAsItsFormat else { return ".\(name)" }

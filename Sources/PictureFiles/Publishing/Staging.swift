@@ -40,7 +40,7 @@ package struct Staging: Sendable {
     }
 
     /// The staging path for a picture of a job. Each attempt has its own path, because the file of the previous attempt
-    /// may not be removed yet. If only the worker knows the format, the name has no suffix.
+    /// may still exist. If only the worker knows the format, the name has no suffix.
     package func path(of job: JobRecord, _ picture: PlannedPicture) -> String {
         let name = "\(job.id)-\(picture.index)" + (job.tries > 0 ? "-\(job.tries)" : "")
         return "\(folder(in: job.order.outbox))/\(name)\(picture.suffix.map { ".\($0)" } ?? "")"

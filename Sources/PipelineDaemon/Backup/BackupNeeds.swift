@@ -3,9 +3,9 @@ import JobLedger
 import PictureFiles
 import SystemCalls
 
-/// Completes a backup with the missing files to which rows of the copied ledger refer. Pictures may have moved after
-/// their folders were copied and before the ledger was copied. Such a picture is copied from its current path to the
-/// path in its row.
+/// Adds to a backup the files that rows of the copied ledger refer to and that the backup lacks. Pictures may have
+/// moved after their folders were copied and before the ledger was copied. Such a picture is copied from its current
+/// path to the path in its row.
 struct BackupNeeds {
     private let data: String
     private let copyOfData: String
@@ -13,7 +13,8 @@ struct BackupNeeds {
     private let mirror: Mirror
     private let source: Descriptor
     private let target: Descriptor
-    /// Originals that were not found, because their jobs have ended since the ledger was copied.
+    /// Originals that were not found although their jobs have not ended in the copied ledger. These jobs have probably
+    /// ended since the copy.
     private(set) var late: [LedgerView.Original] = []
 
     init(_ places: Places, _ folder: BackupFolder, live: LedgerView, mirror: Mirror) throws {

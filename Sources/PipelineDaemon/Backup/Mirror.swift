@@ -31,8 +31,8 @@ final class Mirror {
     private let tell: (Mirror) -> Void
     private var gone: [String] = []
 
-    /// Paths in `left` are not copied. Folders in `order` are read in that order, after the other files and folders
-    /// beside them. A trial writes nothing; it only counts the files that it would copy.
+    /// Paths in `left` are not copied. Folders in `order` are read in that order, after all other files and folders in
+    /// the same folder. A trial writes nothing; it only counts the files that it would copy.
     init(leaving left: Set<String>, order: [String], isTrial: Bool = false, tell: @escaping (Mirror) -> Void = { _ in })
     {
         (self.left, self.order, self.isTrial, self.tell) = (left, order, isTrial, tell)
@@ -184,7 +184,7 @@ final class Mirror {
 
     /// Sets owner, mode, extended attributes such as access lists, and times.
     private func setMarks(_ status: FileStatus, of source: Descriptor?, on copy: Descriptor) throws {
-        // Ignore an error: some file systems store no owners, and a restore sets them.
+        // Ignore an error: some file systems store no owners. A restore sets the owners again.
         if Self.givesAway { _ = fchown(copy.number, status.owner, status.group) }
         _ = fchmod(copy.number, status.mode & 0o7777)
         if let source { clinux_copy_attributes(source.number, copy.number) }

@@ -6,8 +6,9 @@ import ServiceProgram
 import SystemCalls
 import WorkerPools
 
-/// Counts consecutive crashes. systemd always restarts the daemon at once. After the first crash the daemon begins its
-/// work at once; after each further crash it waits longer before it begins.
+/// Counts consecutive crashes. systemd restarts the daemon immediately after each crash. After the first crash, the
+/// daemon also begins its work immediately. After each further crash, the daemon waits longer before it begins its
+/// work.
 ///
 /// The systemd unit can't do this: systemd supports such a growing pause (`RestartSteps=`) only since version 254.
 struct CrashPause: Equatable {
