@@ -27,8 +27,8 @@ package protocol ConfigurationReading {
     func remove(recipe: String, _ done: @escaping Done<Result<[Problem], CommandRefusal>>)
 }
 
-/// Folders that replies to clients mention. `ownRecipes` contains the recipes that clients have saved; `staging` is the
-/// name of the daemon's folder in each outbox.
+/// Folders that are mentioned in replies to clients. `ownRecipes` contains the recipes that clients have saved;
+/// `staging` is the name of the daemon's folder in each outbox.
 package typealias DaemonFolders = (data: String, state: String, recipes: String, ownRecipes: String, staging: String)
 
 /// A recipe; `problem` says why the recipe takes no pictures, and is nil if the recipe takes pictures.

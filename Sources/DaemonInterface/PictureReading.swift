@@ -28,7 +28,7 @@ package typealias OpenedPicture = (name: String, file: Descriptor)
 /// A client's question about a file, a chain, or both.
 package struct ExplainQuestion: Sendable {
     package var file: String?
-    /// The order of the chain.
+    /// The work order that has been made from the client's chain; nil if the client asks about the recipe.
     package var chain: WorkOrder?
     /// The status of the file; nil if the file is missing, or if its disk reports an error.
     package var status: FileStatus?

@@ -133,8 +133,8 @@ extension Conformance {
         guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not declare this trait") }
     }
 
-    /// The worker `withdrawn` ignores the filter's request. Passes if, with any variation, this worker fails or makes a
-    /// different picture.
+    /// Checks that the filter needs a trait. The worker `withdrawn` ignores that trait. Passes if, for at least one
+    /// variation, this worker fails, or makes another picture than a worker that honours the trait.
     private func needed(
         _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
     ) throws -> String {

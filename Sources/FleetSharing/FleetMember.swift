@@ -65,7 +65,7 @@ package final class FleetMember: FleetPoolDelegate {
     /// The problem that keeps this node from working in its fleet, if any.
     package var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
-    /// Requirements of this node's pictures that `node` lacks: this release, filters in the same version, or files that
+    /// What `node` lacks to render this node's pictures: this release, filters in the same version, or files that
     /// filters use. Empty if nothing is missing.
     package func lacks(of node: FleetNode) -> [String] {
         guard node.version == Release.version else { return ["pipelined \(Release.version)"] }

@@ -103,8 +103,8 @@ extension Ledger {
     }
 
     /// Records that originals have reached their final places, so that their jobs are over. The same transaction
-    /// appends an event: `picture` for a job that is done with new results, `over` for any other job that has an
-    /// original. `kept` contains the originals that [Keep] may remove later, keyed by job ID.
+    /// appends an event for each job: `picture` if the job has succeeded and has new results, and otherwise `over` if
+    /// the job has an original. `kept` contains the originals that [Keep] may remove later, keyed by job ID.
     package nonisolated func recordDisposal(
         of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptMarks] = [:],
         done: @escaping @Sendable () -> Void

@@ -1,8 +1,8 @@
 /// Receives the ledger's news, on the ledger's queue unless a method says otherwise. A delegate implements only the
 /// methods that it needs.
 package protocol LedgerDelegate: AnyObject, Sendable {
-    /// Called when all jobs of a batch have reached a barrier or ended, after the completions of the writes in the same
-    /// group.
+    /// Called when all jobs of a batch have reached a barrier or ended. The completion handlers of all writes in the
+    /// same commit run before this call.
     func batchChanged(_ batch: Int, _ news: BatchNews)
     /// Called when the ledger can't be written any more, or can be written again.
     func ledgerProblemChanged()

@@ -8,7 +8,7 @@ struct Gate {
     /// The next step of the thread that admits operations.
     enum Turn {
         case begin(AsyncOperation)
-        /// No further operation may begin. The thread must make these pending calls, for which enough slots are now
+        /// No further operation may begin. The thread must make these calls, which were pending until enough slots were
         /// spare.
         case over(calls: [@Sendable () -> Void])
     }

@@ -30,8 +30,8 @@ package struct FleetState: Sendable {
     /// Names of known nodes that are not present.
     package var silent: [String] { Set(heard.keys).subtracting(present).sorted() }
 
-    /// Maximum number of pictures to lend at once: one for each slot of the present nodes, and one more per node, to
-    /// wait there for the next free slot.
+    /// Maximum number of pictures to lend at once: one for each slot of the present nodes, and one more for each
+    /// node with a slot, to wait there for the next free slot.
     var room: Int {
         let places = present.compactMap { heard[$0]?.places }.filter { $0 > 0 }
         return min(places.reduce(places.count, +), QueueLimit.range.upperBound)

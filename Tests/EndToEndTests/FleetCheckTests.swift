@@ -98,7 +98,7 @@ extension FleetPair {
 }
 
 extension DaemonFixture {
-    /// Returns the other node of this name, if this node has heard of it.
+    /// Returns what this daemon reports about the other node called `name`; nil if the daemon has not heard from it.
     fileprivate func node(_ name: String) throws -> Control.Node? {
         try status().fleet?.nodes.first { $0.name == name }
     }

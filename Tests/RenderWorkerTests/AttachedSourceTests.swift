@@ -51,7 +51,7 @@ enum AttachedSign: String, CaseIterable {
         case .heicManifest: try Self.heif(.heic) { $0.append("uuid", Self.c2pa + Self.manifest) }
         case .avifManifest: try Self.heif(.avif) { $0.append("uuid", Self.c2pa + Self.manifest) }
         case .heicAppleGainMap:
-            // Apple marks the item with the gain map by this property.
+            // By this property, Apple's software identifies the item that contains the gain map.
             try Self.heif(.heic) { file in
                 try file.insert(
                     "auxC", [0, 0, 0, 0] + Array("urn:com:apple:photo:2020:aux:hdrgainmap\0".utf8),

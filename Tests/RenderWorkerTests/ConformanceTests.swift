@@ -48,7 +48,8 @@ struct ConformanceTests {
     /// Parameter values for filters that do nothing by default.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
-    /// One filter of each kind. They use the whole picture, change the size, read a file, apply a curve, and draw text.
+    /// One filter of each kind: they use the whole picture, change the size, read a file, apply a curve, and draw text,
+    /// in this order.
     private static let representative = ["autolevels", "crop", "lut", "noir", "watermark"]
 
     @Test("Every filter of this project conforms")

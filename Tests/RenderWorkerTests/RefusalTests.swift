@@ -201,7 +201,7 @@ struct RefusalTests {
         ])
     func fullDisk(format: String, times: Int) throws {
         let worker = try WorkerProcess("--jxl")
-        // The JPEG and the WebP are encoded from planes, and the PNG is not.
+        // If `format` is jpeg or webp, the worker encodes the JPEG and the WebP from planes, but not the PNG.
         let sources = try [Pixels.Format.png, .jpeg, .webp].map { try Pixels.colourful(400, 300).file($0) }
         for time in 1...times {
             _ = try worker.open(sources[time % sources.count], "save format=\(format)")

@@ -23,8 +23,9 @@ extension JobQueue {
         }
     }
 
-    /// Queues jobs that wait for a retry before the retry is due. Queues the jobs with these IDs, or all such jobs if
-    /// `ids` is nil. If `batch` is given, queues only jobs of this batch. Calls `done` with the IDs of the queued jobs.
+    /// Queues jobs early, which wait for a retry that is not due yet. Queues the jobs with these IDs, or all such jobs
+    /// if `ids` is nil. If `batch` is given, queues only jobs of this batch. Calls `done` with the IDs of the queued
+    /// jobs.
     func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping Done<[Int]>) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in

@@ -123,7 +123,8 @@ package final class JobQueue {
         fill()
     }
 
-    /// Sets the lanes' shares of the window. A host's share depends on its maximum number of simultaneous downloads.
+    /// Sets the lanes' shares of the window. The share of a host's downloads depends on `PerHost=`, the
+    /// maximum number of simultaneous downloads from a host.
     func adopt(_ settings: Settings) {
         let (perHost, half) = (settings.downloads.perHost, settings.window / 2)
         turns[.download].share = min(max(8, 2 * perHost), max(perHost, half))

@@ -19,8 +19,8 @@ protocol ShortagesDelegate: AnyObject {
     func bringBack(_ resource: Resource)
 }
 
-/// Tracks the missing resources that work waits for: outboxes without room or permission, inboxes and outboxes whose
-/// disk is unmounted or does not answer, filters without their plugin, formats without their encoder.
+/// Tracks the missing resources for which jobs and inboxes wait: outboxes without room or permission, inboxes and
+/// outboxes whose disk is unmounted or does not answer, filters without their plugin, formats without their encoder.
 ///
 /// None of these shortages is the picture's fault. A job that needs a missing resource waits, and continues
 /// automatically when the resource is available again. Meanwhile, the inboxes of the affected recipes take no files;

@@ -161,8 +161,8 @@ extension Stage {
     /// Formats that can hold an animation.
     fileprivate static let ofFrames = ["webp", "gif"]
 
-    /// Whether the written file, a result or the intermediate picture at a barrier, keeps all frames of an animation.
-    /// Callers must have replaced `format=same` by the actual format.
+    /// Whether the file that this stage writes keeps all frames of an animation. The file is a result, or the
+    /// intermediate picture at a barrier. Callers must have replaced `format=same` by the actual format.
     public var keepsFrames: Bool {
         let isHandOver = arguments["compression"] != nil
         return arguments["pages"]?.text == "all"

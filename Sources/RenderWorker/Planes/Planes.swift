@@ -89,14 +89,15 @@ struct Planes: SizedPixels {
         return made(turn.isTurned ? shared.turned : shared, turn.apply(to: luma), colours.map(turn.apply))
     }
 
-    /// Whether the chroma that `resized` made begins at the first pixel. False if the picture will be mirrored along a
-    /// side whose length is not a multiple of the subsampling.
+    /// For planes from `resized`, before `turn`: whether the groups of pixels that share chroma begin at the first
+    /// pixel. If the picture will be mirrored along a side whose length is not a multiple of the subsampling, they
+    /// begin at the opposite edge.
     func beginsEvenly(before turn: Turn) -> Bool {
         (!turn.mirrorsX || width % shared.across == 0) && (!turn.mirrorsY || height % shared.down == 0)
     }
 
-    /// Maps luma through a table for the full range, and drops the colours. If `isNeeded` is false, overwrites this
-    /// picture's memory.
+    /// Maps luma through a table for the full range, and drops the colours. If `isNeeded` is false, no other
+    /// result needs these planes, and this function overwrites their memory.
     func withLuma(_ table: [UInt8], isNeeded: Bool) -> Planes? {
         luma.mapped(range.luma(to: .full).map { table[Int($0)] }, inPlace: !isNeeded)
             .map { Planes(luma: $0, colours: [], shared: .none, range: .full) }

@@ -40,7 +40,7 @@ final class PNGPixels {
     var width: Int { Int(size.width) }
     var height: Int { Int(size.height) }
     var bands: Int { Int(size.bands) }
-    /// Whether the pixels have no alpha. `luma` would lose alpha.
+    /// Whether `luma` may be used: only if the pixels have no alpha, which `luma` would lose.
     var hasLuma: Bool { bands == 1 || bands == 3 }
 
     /// The samples of the next row, valid until the next call. Nil after the last row, and from the first damage on.

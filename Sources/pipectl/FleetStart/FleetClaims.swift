@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// Claims that the authority signs in NATS's format: the account of all nodes, and a node's permissions.
+/// The claims in a token that the authority signs, in NATS's format: the account of all nodes, or the permissions of a
+/// node.
 struct FleetClaims: Encodable {
     struct Details: Encodable {
         var type: String

@@ -13,7 +13,7 @@ private struct Fault: Sendable {
 
     static func on(_ glob: String, _ calls: String...) -> [Fault] { calls.map { Fault(call: $0, glob: glob) } }
 
-    /// The calls that claiming, rendering, publishing and disposal make for one picture.
+    /// The calls for one picture while it is claimed, rendered, published and disposed of.
     static let ofPictures =
         on("/inbox/all/#*", "getattr", "open", "opendir", "readdir", "rename", "renamed", "access")
         + on("/inbox/all/.pipelined/*/#*", "getattr", "open", "read", "rename", "renamed", "mkdir", "rmdir", "unlink")
