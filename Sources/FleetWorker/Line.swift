@@ -227,7 +227,7 @@ final class LineMessage: @unchecked Sendable {
     /// The subject for the answer, if the sender wants an answer.
     var reply: String? { natsMsg_GetReply(message).map { String(cString: $0) } }
 
-    /// Whether this message comes from the server, which reports that no node subscribes to the request's subject.
+    /// Whether this message is the server's report that no node subscribes to the request's subject.
     var isAbsence: Bool { natsMsg_IsNoResponders(message) }
 
     /// The bytes are valid only during the call of `body`.

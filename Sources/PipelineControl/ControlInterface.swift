@@ -1,7 +1,7 @@
 /// An interface of the control socket: its name, and its description in Varlink's own language.
 ///
-/// This module's `.varlink` files are the only description of the messages. `./run generate` makes `Varlink.swift` from
-/// them: `Control` (the types), `Call` and `ControlError`.
+/// This module's `.varlink` files are the only description of the messages. From these files, `./run generate` makes
+/// `Varlink.swift`, which contains `Control` (the types), `Call` and `ControlError`.
 public struct ControlInterface: Sendable {
     public let name: String
     public let description: String

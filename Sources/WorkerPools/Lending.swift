@@ -21,8 +21,8 @@ package struct Lending: Sendable {
         (self.lent, self.downloaded) = (lent, downloaded)
     }
 
-    /// Whether only another node may render the picture. True if this node does not download the picture, or if the
-    /// picture tests a node.
+    /// Whether only another node may render the picture. True if this node does not download the picture, or if
+    /// `pipectl fleet check` lends the picture to test a node.
     var isRemoteDownload: Bool { if case .url = bytes { true } else { only != nil } }
 }
 

@@ -27,8 +27,8 @@ extension Rendering {
         let isGrey = isStoredGrey || needsLuma(stages.first)
         let frame = arrangement.frame
         let table = isGrey ? try table(of: &stages) : nil
-        // Stages after the table may also move pixels, unless a stage before the table adds a frame: the table must be
-        // applied to that frame first.
+        // Joins the stages that move pixels after the table, too, unless a stage before the table adds a frame. In that
+        // case, the table must be applied to the frame first.
         if table != nil, frame == nil { arrangement = arranged(arrangement, by: &stages, isGrey: true) }
         var planes = try sized(
             size, arrangement, isGrey: isGrey, chroma: chroma(for: stages.first), from: &decoded, before: others)
