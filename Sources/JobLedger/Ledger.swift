@@ -150,8 +150,9 @@ package actor Ledger: QueueActor {
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
     /// Applies `change` with the next group. Calls `done` when the change is durable, or `refused` (by default `done`)
-    /// if it was dropped. A change that is wanted `now` or `soon` starts its group immediately, or as soon as `spacing`
-    /// allows. A change on behalf of a client (`isAsked`) is dropped while the ledger can't be written.
+    /// if it was dropped. A change that is wanted `now` starts its group immediately. A change that is wanted `soon`
+    /// starts its group as soon as `spacing` allows. A change on behalf of a client (`isAsked`) is dropped while the
+    /// ledger can't be written.
     nonisolated func write(
         wanted: Wanted = .sometime, isAsked: Bool = false,
         _ change: @escaping @Sendable (isolated Ledger) throws -> Void, done: (@Sendable () -> Void)? = nil,

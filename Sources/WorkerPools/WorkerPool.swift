@@ -485,7 +485,8 @@ package final class WorkerPool: FleetLender {
 }
 
 extension Array {
-    /// Inserts an element before all elements that yield, or at the end if it yields itself.
+    /// Inserts an element before all elements for which `yields` is true, or at the end if `yields` is true for the
+    /// element itself.
     fileprivate mutating func lineUp(_ element: Element, yields: (Element) -> Bool) {
         insert(element, at: yields(element) ? endIndex : firstIndex(where: yields) ?? endIndex)
     }

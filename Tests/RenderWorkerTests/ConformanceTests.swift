@@ -169,8 +169,8 @@ struct ConformanceTests {
             ["pointwise, as it says": "none was compared"]
         ),
         (
-            // A new worker renders its first picture without sleeping. Only the check of cancelling renders the huge
-            // picture in a worker that has rendered before, so only that check fails.
+            // A new worker renders its first picture without sleeping. The check for cancellation is the only one whose
+            // worker renders the huge picture after another picture, so it is the only one that fails.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
             ["cancelled in the middle": "check host->cancelled"]
         ),

@@ -251,7 +251,7 @@ extension PublishIntent {
         if try FileSystem.exists(steps[index].target) { left = (left ?? []) + [steps[index].target] }
     }
 
-    /// Whether earlier results are in staging after all renames, and must be removed from there.
+    /// Whether earlier results are in staging when all renames are done, and must be removed from there.
     package var leavesFiles: Bool { steps.contains { $0.replaces != nil } }
 }
 
